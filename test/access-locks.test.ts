@@ -34,8 +34,8 @@ const subjectOf = async (tokens: Tokens) =>
   ).sub;
 
 /**
- * Two days ago. Its use is then recorded between the read of the person's subject and the grant: an
- * answer can be held there.
+ * The client's last use is two days ago. So the server records the next use between the read of the
+ * person's subject and the grant. The test can hold an answer at this point.
  */
 const USED = 'UPDATE oauth_clients SET used_at = ? WHERE client_id = ?';
 

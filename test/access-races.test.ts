@@ -18,8 +18,8 @@ import { SCALE } from './support/scale.ts';
 import { startTwoProcesses, type TwoProcesses } from './support/two-processes.ts';
 
 /**
- * Two server processes on one database. An administrator ends in one what a person has allowed,
- * while the person's applications continue in both.
+ * Two server processes use one database. In one process, an administrator ends the access that a
+ * person has granted. At the same time, the person's applications continue in both processes.
  */
 let both: TwoProcesses;
 let one: RunningPortal;
@@ -38,8 +38,8 @@ const tokensOf = async (response: Response): Promise<Tokens | null> => {
 };
 
 /**
- * Refreshes until it is refused; returns all its tokens, and how many refreshes succeeded that
- * began after the end.
+ * Refreshes until the server refuses it. Returns all tokens, and the number of successful refreshes
+ * that began after the end.
  */
 async function refreshOn(portal: RunningPortal, first: Tokens, hasEnded: () => boolean) {
   const given = [first];
@@ -93,7 +93,7 @@ describe('access that a person granted and that ends during other work', () => {
         const exchanged = codes.map((code, index) =>
           exchangeCode(index === 0 ? one : other, client, code),
         );
-        // The end begins at once, after the first exchange, or after the person's answer.
+        // The access ends immediately, after the first exchange, or after the person's answer.
         const answering = visitor.submit(page, { decision: 'allow' });
         await [null, exchanged[0], answering][round % 3];
         await (end === 'endAll' ? one.server.access.endAll() : one.server.access[end](person));

@@ -20,7 +20,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Twenty days ago on the server; the console uses today's time. */
+/** The server's clock is twenty days behind. The console uses the real time. */
 const DAYS = 20;
 const DAY = 86_400;
 const ERASED = [
@@ -116,7 +116,7 @@ function rowOf(changes: Row): Row {
 
 const inserted = (id: string, changes: Row = {}) => insertedMany(1, () => ({ id, ...changes }));
 
-/** This many rows, some hundred per statement. */
+/** Inserts this many rows, some hundred per statement. */
 async function insertedMany(count: number, changes: (index: number) => Row): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => rowOf(changes(index)));
   const columns = Object.keys(rows[0] ?? {});
@@ -195,7 +195,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.2
-  test('is found by client, person and scope, alone or combined, compared byte by byte', async () => {
+  test('is found by client, person and scope, each alone or combined, and compared byte by byte', async () => {
     const time = clock.now();
     const rows = [
       { user_id: 'a', scope: 'openid notes:read' },
@@ -254,7 +254,7 @@ describe('who holds access', () => {
       'ffee',
       old,
     ]);
-    // Page by page the result is the same.
+    // The pages together contain the same result.
     const pages: (string | undefined)[] = [];
     for (let after: string[] = []; ;) {
       const { items, next } = await list('--unused-since', '10d', '--limit', '1', ...after);
@@ -287,7 +287,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.4
-  test('costs the same per page if nothing matches: the page ends and says where to continue', async () => {
+  test('costs the same per page if nothing matches: the page ends and contains the cursor of the next page', async () => {
     const time = clock.now() - 1000;
     await insertedMany(5500, (index) => ({ id: idAt(time, index) }));
     await inserted(idAt(time - 1), { scope: 'rare' });
@@ -387,7 +387,7 @@ describe('a person who is revoked', () => {
   };
 
   // @shows AS-31.6
-  test('has no access left: tokens, codes, open questions and answers kept for a retry all end', async () => {
+  test('has no access left: tokens, codes, open questions and the responses stored for retries all end', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
@@ -453,7 +453,7 @@ describe('a person who is revoked', () => {
   });
 
   // @shows AS-31.2
-  test('must be known: for any other id, the command says what it compared', async () => {
+  test('must be known: for an unknown id, the command prints the id that it searched for', async () => {
     await obtainTokens(portal, notes, ADA);
     const id = await personOf();
     for (const other of [`${id} `, id.toUpperCase(), 'unknown']) {

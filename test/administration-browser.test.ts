@@ -104,7 +104,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('an application can be revoked by keyboard alone', async () => {
+  test('a person can revoke an application with the keyboard only', async () => {
     await open(page, of(client.id, 'revoke'));
     const focused = page.locator(':focus');
     await page.keyboard.press('Tab');
@@ -139,8 +139,8 @@ describe("an administrator's pages in a real Chromium", () => {
     const port = await freePort();
     await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve));
     try {
-      // An IP address is another site than localhost; another port of localhost is another origin
-      // of the same.
+      // An IP address is a different site than localhost. Another port of localhost is a different
+      // origin of the same site.
       for (const host of ['127.0.0.1', 'localhost']) {
         await page.goto(`http://${host}:${port}/`);
         expect(await page.frameLocator('iframe').getByRole('heading').count()).toBe(0);

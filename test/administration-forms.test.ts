@@ -23,8 +23,8 @@ import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * A host whose browsers keep one secret, whichever person is signed in: then only the form itself
- * is bound to the person.
+ * The browsers of this host keep one secret for all people who sign in. So only the form itself is
+ * bound to the person.
  */
 
 /** What the host's framework knows about the browser of a request. */
@@ -117,7 +117,10 @@ const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'rev
   formDoing(await send(pageOf(id, ask), BROWSER), ask);
 
 describe("an administrator's form is bound", () => {
-  /** It does nothing, and the log says why; the same form still works for its own purpose. */
+  /**
+   * The form does nothing, and the log contains the reason. The same form still works for its
+   * intended action.
+   */
   async function expectGoodForNothingElse(
     browser: Browser,
     change: (form: PageForm) => PageForm = (form) => form,
@@ -246,7 +249,7 @@ describe('after another person signs in to the same browser', () => {
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['the id', { provider: 'staff', id: 'grace' }],
   ])(
-    'their page of applications ends nothing for the other person, told apart by %s',
+    'their page of applications ends nothing for the other person, who differs by %s',
     async (_, person) => {
       const process = start();
       const id = await process.register();
@@ -272,7 +275,7 @@ describe('after another person signs in to the same browser', () => {
   );
 
   // @shows AS-33.3
-  test("the administrator's page tells them nothing of what the first person did", async () => {
+  test("the administrator's page shows them nothing of what the first person did", async () => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);

@@ -4,11 +4,11 @@ import { PAGES, startAdministered, textOf } from './support/administration.ts';
 import { ADA, obtainTokens, registerClient, type RunningPortal } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** The page of access, with more than one page of rows: each person and application has one row. */
+/** The page of access with more than one page of rows. Each person and application has one row. */
 
 let portal: RunningPortal;
 let ada: Visitor;
-/** Data that only this file's rows have, and rows that the page can show. */
+/** The values that only the rows of this file have. */
 let template: Readonly<Record<string, unknown>>;
 
 beforeEach(async () => {

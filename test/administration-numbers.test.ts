@@ -3,7 +3,7 @@ import { PAGES, startAdministered, textOf } from './support/administration.ts';
 import { ADA, GRACE, obtainTokens, registerClient, type RunningPortal } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** The pages' database queries besides the lists, on each engine. */
+/** Tests the database queries of the pages, except the lists, on each engine. */
 
 let portal: RunningPortal;
 let ada: Visitor;

@@ -65,7 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
-  // A refusal of the previous test is in no event of this one.
+  // More than a minute passes, so that an event of this test does not count requests of the
+  // previous test.
   clock.advance(61);
   client = await registerClient(portal, { name: 'Notebook' });
   await portal.grant(ADA, PERMISSION);
@@ -85,8 +86,8 @@ const asClient = (secret: string) =>
     { grant_type: 'authorization_code', code: 'none' },
   );
 /**
- * Whether the secret is this client's: the error for a wrong code is returned only to the client
- * itself.
+ * Whether this is the client's secret. The server returns the error for a wrong code only to an
+ * authenticated client.
  */
 const isSecret = async (secret: string) => (await asClient(secret)).status === 400;
 const shownSecret = async (page: Response) =>
@@ -136,7 +137,7 @@ describe("an administrator's page", () => {
   );
 
   // @shows AS-33.2
-  test('asks the host for the permission on every request', async () => {
+  test('queries the host for the permission on every request', async () => {
     const page = await ada.get(pageOf(client.id, 'revoke'));
     const { action, fields } = await formDoing(page, 'revoke');
     await portal.deny(ADA, PERMISSION);
@@ -215,7 +216,7 @@ describe('an administrator', () => {
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, false]);
   });
 
-  test('makes a new secret and ends the previous one at once', async () => {
+  test('makes a new secret and ends the previous one immediately', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
       overlap: '0',
     });
@@ -240,7 +241,7 @@ describe('an administrator', () => {
   );
 
   // @shows AS-33.4
-  test('changes an application; what was removed is gone with its next request', async () => {
+  test('changes an application; its next request no longer gets what was removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const { action, fields } = await formDoing(
@@ -283,7 +284,7 @@ describe('an administrator', () => {
     [{ name: 'a\u202eb' }, 'invisible characters'],
     [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(
-    'refuses a change to %j as the console does, says why and keeps what was typed',
+    'refuses a change to %j as the console does, shows the reason and does not clear the form',
     async (changes, reason) => {
       const { action, fields } = await formDoing(
         await ada.get(pageOf(client.id, 'update')),
@@ -522,7 +523,7 @@ describe('an administrator', () => {
     expect(JSON.stringify(erased)).not.toContain(id);
   });
 
-  test('sees the kept audit events, by each filter', async () => {
+  test('sees the stored audit events, by each filter', async () => {
     await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
     const [event] = (
       await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })
@@ -544,7 +545,7 @@ describe('an administrator', () => {
     expect(about).not.toContain('previous_expires_at');
   });
 
-  test('replaces signing keys in stages or at once; the audit records who did it', async () => {
+  test('replaces signing keys in stages or immediately; the audit records who did it', async () => {
     const page = `${PAGES}/keys`;
     const [before] = await portal.server.keys.list();
     const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
@@ -599,7 +600,7 @@ describe('an administrator', () => {
     }
   });
 
-  test('sees what the doctor of the console finds', async () => {
+  test('sees the findings of the doctor command', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
       expect(text).toMatch(new RegExp(` ${part} ok `));
@@ -681,7 +682,7 @@ describe('people', () => {
     const one =
       /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await (await ada.get(one)).text()).match(/<li class="held">/g)).toHaveLength(3);
-    // A form that was shown before there was another authorization ends none.
+    // A form that was shown before there was another authorization ends no authorization.
     const stale = await formDoing(await ada.get(list), 'revoke-group');
     tokens.push(await obtainTokens(portal, client, ADA, { scope: 'openid' }));
     administered.events.length = 0;

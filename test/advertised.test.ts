@@ -28,7 +28,10 @@ import { createClock } from './support/clock.ts';
 import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** The metadata names what is switched on, in every combination, and the endpoints match it. */
+/**
+ * In every combination of settings, the metadata lists the enabled features, and the endpoints
+ * match it.
+ */
 
 const ISSUER = 'https://host.example';
 const AUDIENCE = `${ISSUER}/api`;
@@ -172,7 +175,7 @@ const withProof = (
   return init;
 };
 
-/** What the endpoints do, under the names of the metadata. */
+/** The behavior of the endpoints, under the member names of the metadata. */
 async function done(ask: Asking): Promise<Metadata> {
   const token = (form: Form, method: string, algorithm?: Algorithm) =>
     ask(

@@ -24,7 +24,8 @@ import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
 /**
- * An application without anything of the kit: its own store and hasher, and the contract of a host.
+ * An application that uses nothing of the kit: it has a separate store and hasher, and implements
+ * the contract of a host.
  */
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
@@ -51,14 +52,14 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
-/** The account that the host returns; null for the requested one. */
+/** The account that the host returns. If null, the host returns the requested account. */
 let accountOf: typeof PERSON | null = null;
 let lastLoaded: typeof PERSON | null = null;
 /** For a host that never answers. */
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active: unknown = true;
-/** What its hasher returns instead of whether a secret is correct; null for the correct answer. */
+/** The value that the hasher returns from `verify`. If null, it returns the correct result. */
 let verified: unknown = null;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
@@ -72,7 +73,7 @@ const logging = (level: string) => (message: string, context?: LogContext) => {
   });
 };
 
-/** Queries the store first, like a host that keeps its people in the same database. */
+/** Queries the store first, because some hosts keep their people in the same database. */
 async function asked<T>(answer: T): Promise<T> {
   await database.execute('SELECT 1');
   return answer;
@@ -312,7 +313,7 @@ describe('the secret of the browser session', () => {
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
-  ])('is refused at once if it is %s; the error names the member', async (_, secret, found) => {
+  ])('causes a server error if it is %s; the log names the member', async (_, secret, found) => {
     browserSecret = secret;
     logged.length = 0;
     const refused = await question();
@@ -349,7 +350,7 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
   });
 
-  test('may stay when another person signs in: that person learns nothing of the answer', async () => {
+  test('may stay the same when another person signs in: that person sees nothing of the earlier response', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
@@ -385,8 +386,8 @@ describe('a host in JavaScript that returns neither true nor false', () => {
   const registration = { name: 'Reader', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
 
   /**
-   * The introspection of a token of this person, while the host answers differently during the
-   * work.
+   * Returns the introspection of a token of this person. During the introspection, the host returns
+   * different values.
    */
   async function introspectedWhile(
     answering: () => unknown,
@@ -440,7 +441,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
     ['a promise', Promise.resolve(false)],
     ['a text', 'false'],
     ['rows', []],
-  ])('lets no one in if isActive() returns %s', async (_, given) => {
+  ])('rejects every person if isActive() returns %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
 });
@@ -448,7 +449,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
 describe('a hasher in JavaScript that returns neither true nor false', () => {
   // @shows AS-9.1
   test.each([['false'], [1], [[]], [{ ok: false }]])(
-    'has let no client in by %j',
+    'rejects a client if verify() returns %j',
     async (given) => {
       const { client } = await server.clients.create({
         name: 'Job',
@@ -470,8 +471,8 @@ describe('a hasher in JavaScript that returns neither true nor false', () => {
 
 describe('a person of the host', () => {
   /**
-   * The `sub` of this person for an application that they have allowed; and the person for whom the
-   * host was asked with its token.
+   * Returns the `sub` of this person for an application that they have allowed, and the person for
+   * whom the server called the host with its token.
    */
   async function meet(person: typeof PERSON) {
     someone = person;
@@ -546,7 +547,7 @@ describe('a person of the host', () => {
       ),
     ),
   )(
-    'with $what as the $member, by $by: a fault that says so, and nothing is kept',
+    'with $what as the $member, by $by: the server responds with an error that names the problem, and stores nothing',
     async (given) => {
       const { member, value, says, by } = given;
       const person = { ...PERSON, [member]: value };
@@ -618,7 +619,7 @@ describe('administrators', () => {
   });
 
   // @shows AS-33.3
-  test('get one new secret from two forms sent at once: the secret that is shown is the last', async () => {
+  test('get one new secret from two forms sent at the same time, and the page shows the current one', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const { client } = await administered.clients.create({
       name: 'App',

@@ -44,7 +44,7 @@ beforeEach(async () => {
 type Decision = 'allow' | 'deny';
 const answer = (decision: Decision, by = ada) => by.submit(page, { decision });
 
-/** What the browser takes back to the application. */
+/** The parameters that the browser brings back to the application. */
 async function broughtBack(response: Response): Promise<URLSearchParams> {
   expect([response.status, await response.text()]).toEqual([303, '']);
   const location = locationOf(response);
@@ -127,7 +127,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.22
-  test('Allow after the code was exchanged redirects without a code and says so; its tokens stay valid', async () => {
+  test('Allow after the code was exchanged redirects without a code, with an error; the tokens stay valid', async () => {
     const tokens = await tokensFor(await codeOf(await answer('allow')));
     expect(await errorBroughtBack(await answer('allow'))).toEqual([
       'access_denied',
@@ -145,7 +145,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.21
-  test('Allow is access_denied both times if the person has none of the permissions left', async () => {
+  test('Allow leads to access_denied both times if the person no longer has any of the permissions', async () => {
     page = await ada.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await portal.deny(ADA, EDIT);
     try {
@@ -155,7 +155,7 @@ describe('the same answer sent again within code_ttl', () => {
     } finally {
       await portal.grant(ADA, EDIT);
     }
-    // A refusal stays a refusal.
+    // A denied request stays denied.
     await expectRefused(await answer('deny'), ANSWERED);
     expect((await errorBroughtBack(await answer('allow')))[0]).toBe('access_denied');
   });

@@ -54,7 +54,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 beforeEach(async () => {
-  // One connection: code that takes a second one while it holds the first would wait forever.
+  // The pool has one connection. Code that needs a second one while it uses the first would wait
+  // forever.
   pool = openApplicationPool(store.url, 1);
   database = pool.borrow();
   await database.execute('DELETE FROM things');
@@ -72,14 +73,14 @@ const thing = (id: number) => ({ id, name: 'a\\', at: 7_000_000_000_000 });
 
 describe("the application's own pool", () => {
   // @shows AS-18.17
-  test("returns the same results as Portico's own pool, whatever the application sets on the driver and the session", async () => {
+  test("returns the same results as Portico's own pool, with any settings of the driver and the session", async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
     const { rows: sums } = await database.execute<{ total: unknown }>(
       'SELECT SUM(at) AS total FROM things',
     );
     expect(Number(sums[0]?.total)).toBe(7_000_000_000_000);
-    // Matched, but not changed.
+    // The row matches, but does not change.
     const same = 'UPDATE things SET name = name WHERE id = 1';
     expect((await database.execute(same)).affected).toBe(1);
     await database.transaction(async (on) => {
@@ -201,7 +202,7 @@ const ON_POSTGRES = engine === 'postgres' && !isSqlite ? ['postgres'] : [];
 
 describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
   // @shows AS-18.17
-  test("runs transactions at READ COMMITTED, whatever the application's isolation level", async () => {
+  test('runs transactions at READ COMMITTED, with any default isolation level of the application', async () => {
     const level =
       server === 'postgres' ? "current_setting('transaction_isolation')" : '@@SESSION.tx_isolation';
     const { rows } = await database.transaction((on) =>
@@ -279,7 +280,7 @@ describe.each(ON_SERVERS)("the application's own pool, closed while requests run
     const settled = Promise.allSettled(working);
     await working[0];
     await ended.end();
-    // Some drivers leave waiting requests for a connection alone.
+    // Some drivers do not reject the requests that wait for a connection.
     let isSettled = false;
     void settled.then(() => (isSettled = true));
     await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);
@@ -349,7 +350,7 @@ describe('an application on its own pool of one connection', () => {
 });
 
 describe('SQLite', () => {
-  test('in memory is refused, because only its own connection can reach it', () => {
+  test('a database in memory is refused, because only the connection that created it can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow(

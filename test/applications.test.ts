@@ -64,7 +64,7 @@ describe("a person's own page of applications", () => {
   });
 
   // @shows AS-6.10, HOST-2.3, RFC9700-2.1f
-  test('ends all access of an application with one button, at once and for this person only', async () => {
+  test('ends all access of an application with one button, immediately and only for this person', async () => {
     const first = await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const second = await obtainTokens(portal, notebook, ADA, { scope: 'notes:write' });
     const graces = await obtainTokens(portal, notebook, GRACE);
@@ -185,7 +185,7 @@ describe('removing all applications', () => {
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
     expect(after).toContain('none of these applications can act for you any more. Signed in as');
     expect(after).toContain('No application has access.');
-    // The second time there is no question, and nothing to end.
+    // The second time, there is nothing to end, so the page shows no question.
     expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain(
       'Remove the access of all',
     );

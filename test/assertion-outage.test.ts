@@ -20,8 +20,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * A store that is lost while it records the use of an assertion, or the result of the assertion's
- * request.
+ * The store is lost while it records the use of an assertion, or while it records the result of the
+ * request with the assertion.
  */
 const key = newKey('ES256');
 let opened: OpenedStore;
@@ -67,7 +67,7 @@ const asItself = { grant_type: 'client_credentials' };
 
 describe('the row that says an assertion was used', () => {
   // @shows AS-23.4, AS-18.24
-  test('was stored but the reply was lost: 503, that assertion lets no one in, and the next is accepted', async () => {
+  test('was stored but the reply was lost: 503, that assertion is rejected, and the next is accepted', async () => {
     const assertion = newAssertion();
     rows.loses = { statement: SINGLE_USE, afterwards: true };
     expect((await ask(asItself, assertion)).status).toBe(503);

@@ -15,7 +15,7 @@ import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Assertions with generated combinations of errors, and valid ones at the limits. */
+/** Assertions with generated combinations of errors, and valid assertions at the limits. */
 
 const ALGORITHMS: readonly Algorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const clock = createClock();
@@ -44,7 +44,7 @@ afterAll(() => portal.close());
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An assertion before it is signed; doubled members occur twice in the text. */
+/** An assertion before it is signed. Doubled members occur twice in its text. */
 interface Draft {
   readonly header: Members;
   readonly claims: Members;
@@ -81,7 +81,7 @@ const wrongType = fc.oneof(
   fc.array(fc.oneof(fc.integer(), fc.constant(null), fc.dictionary(fc.string(), fc.integer()))),
 );
 
-/** URLs that a lenient comparison takes for ours. */
+/** URLs that a lenient comparison would accept as the issuer's. */
 const ELSEWHERE: readonly ((issuer: string) => unknown)[] = [
   (issuer) => `${issuer}/`,
   (issuer) => issuer.toUpperCase(),
@@ -116,7 +116,7 @@ const otherAudience = fc
   .constantFrom(...ELSEWHERE)
   .map((aud) => inClaims(() => ({ aud: aud(portal.server.issuer) })));
 
-/** Each of these alone is enough to refuse it. */
+/** Each of these faults is enough for the server to reject the assertion. */
 const someFault: fc.Arbitrary<Fault> = fc.oneof(
   required.map((name) => inClaims(() => ({ [name]: undefined }))),
   anyClaim.map((name): Fault => (draft) => ({ ...draft, doubled: [...draft.doubled, name] })),
@@ -142,7 +142,7 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
     .integer({ min: 256, max: 5000 })
     .map((length) => inClaims(() => ({ jti: 'a'.repeat(length) }))),
   fc.constant<Fault>((draft) => ({ ...draft, isStranger: true })),
-  // A stranger's key of 1 KB to 1 MB, in the one place from which it must not be read.
+  // An unknown key of 1 KB to 1 MB in the header, from which the server must not read keys.
   fc.integer({ min: 1, max: 1024 }).map((size): Fault => (draft) => ({
     ...inHeader({ jwk: { ...strangers[0]?.jwk, n: 'A'.repeat(size * 1024) } })(draft),
     isStranger: true,
@@ -254,7 +254,7 @@ const fault = fc.oneof(
   { weight: 1, arbitrary: otherAudience },
 );
 
-/** Mostly one: with two, each hides the effect of the other. */
+/** Mostly one fault, because with two faults each one hides the effect of the other. */
 const faults = fc.oneof(
   { weight: 3, arbitrary: fault.map((one) => [one]) },
   { weight: 1, arbitrary: fc.array(fault, { minLength: 2, maxLength: 3 }) },
@@ -264,7 +264,7 @@ const endpoint = fc.constantFrom('token', 'revoke', 'introspect');
 const which = fc.nat({ max: ALGORITHMS.length - 1 });
 
 // @shows AS-23.3, AS-23.5, RFC7523-3a, RFC7523-3b, RFC7523-3d, RFC7523-3e, RFC7523-3.2
-test('an assertion with any errors, alone or combined, lets no one in and causes no server error', async () => {
+test('an assertion with any errors, alone or combined, is rejected and causes no server error', async () => {
   const seen = new Set<number>();
   await fc.assert(
     fc.asyncProperty(
@@ -275,7 +275,7 @@ test('an assertion with any errors, alone or combined, lets no one in and causes
         named: fc.boolean(),
       }),
       async ({ which: one, endpoint: path, faults, named }) => {
-        // Failures are slowed down, which another test shows.
+        // Time passes, because the server slows down failures. Another test checks that.
         clock.advance(901);
         const response = await ask(path, assertionOf(one, faults), named ? ids[one] : undefined);
         const body = await response.text();
@@ -293,7 +293,7 @@ test('an assertion with any errors, alone or combined, lets no one in and causes
 });
 
 // @shows AS-23.3, RFC7523-3e
-test('times are checked to the minute of clock difference and the ten minutes that an assertion may live', async () => {
+test('times are checked to the minute of clock difference and the maximum lifetime of ten minutes', async () => {
   const offset = (...edges: readonly number[]) =>
     fc.oneof(
       fc.integer({ min: -800, max: 800 }),

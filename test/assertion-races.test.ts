@@ -6,7 +6,7 @@ import type { RunningProcess } from './support/console.ts';
 import { requestToken, startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** One assertion, presented to two server processes on one database at the same moment. */
+/** Two server processes on one database get the same assertion at the same moment. */
 const ON = { oauth_server: { private_key_jwt: true } };
 
 let one: RunningPortal;
@@ -42,7 +42,7 @@ test('exactly one process accepts it', async () => {
       [one, other, one, other].map(async (at) => (await requestToken(at, null, form)).status),
     );
     expect(statuses.filter((status) => status === 200)).toEqual([200]);
-    // The others are replays, and so many that they are slowed down.
+    // The other requests are replays. There are so many that the server slows some of them down.
     expect(statuses.filter((status) => status !== 200 && status !== 401 && status !== 429)).toEqual(
       [],
     );

@@ -85,7 +85,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-17.6
-  test('says nothing of directories unless it is asked', async () => {
+  test('prints nothing about directories without the option', async () => {
     const { checks } = await examineAssistant(assistant.application, { serverOnly: true });
     expect(checks.filter(({ part }) => part.startsWith('directory'))).toEqual([]);
   });

@@ -18,8 +18,8 @@ import { createVisitor, isRedirect, locationOf } from './support/visitor.ts';
 
 /**
  * The published Codex, opencode and Gemini CLI, with the configuration of
- * docs/connecting-assistants.md: from the address to a tool. None of them needs an account or a
- * model for that.
+ * docs/connecting-assistants.md. Each starts with the URL of the tools and ends with a tool call.
+ * They need no account and no model for this.
  */
 
 /** In milliseconds: they are large, and are installed first. */
@@ -146,7 +146,7 @@ test(
 
 // @shows AS-6.25, AS-7.19
 test(
-  'Gemini CLI asks for every scope in the metadata, is granted those it can have, and calls a tool',
+  'Gemini CLI requests every scope in the metadata, is granted those it can have, and calls a tool',
   async () => {
     const gemini = start([...HOSTS.gemini, host.assistant.resource, 'my_account']);
     gemini.child.stdin?.write('y\n');

@@ -38,7 +38,7 @@ interface Setup {
   }[];
 }
 
-describe('assistant:setup by several processes at once', () => {
+describe('assistant:setup by several processes at the same time', () => {
   // @shows MCP-4.3, MCP-4.5
   test('one registers each client and prints its secret; the others find them registered', async () => {
     expect((await run('db:migrate', 'up')).code).toBe(0);

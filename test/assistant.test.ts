@@ -215,9 +215,9 @@ describe('assistant:setup', () => {
     expect(drafts).toEqual([]);
   });
 
-  test('--json prints the secrets also if another process takes the file meanwhile', async () => {
+  test('--json prints the secrets even if another process creates the file at the same time', async () => {
     const file = path.join(storage, 'addon.json');
-    // A dangling link: nothing to read, but the name is taken.
+    // A link to a file that does not exist: it cannot be read, but its name is taken.
     await symlink('nowhere', file);
     const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
     expect([code, stderr]).toEqual([1, `${file} already exists; choose another file name\n`]);
@@ -571,7 +571,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-4.5
-  test('a client that no operator registered is ignored, whatever its name', async () => {
+  test('a client that no operator registered is ignored, with any name', async () => {
     const config = { oauth_server: { registration: 'open' } };
     async function strangers({ url }: RunningAssistant): Promise<void> {
       const response = await fetch(`${url}/oauth/register`, {
@@ -841,7 +841,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-3.7, MCP-13.1
-  test('all failures at once, each with its path; a missing listing is one', () => {
+  test('all failures together, each with its path; a missing listing is one failure', () => {
     const paths = listingProblems({}).map(({ key }) => key);
     expect(paths).toEqual([
       'assistant:listing:name:value',

@@ -98,7 +98,8 @@ describe('@atproto/oauth-client-node', () => {
       const { client, sessions } = await createClient(method);
       const asked = host.answered.length;
       const session = await signedIn(client);
-      // Its first request learns the nonce, and is repeated unchanged.
+      // The response to the first request contains the nonce. The client repeats the request
+      // unchanged.
       expect(host.answered.slice(asked).filter((each) => each.includes('/oauth/par'))).toEqual([
         'POST /oauth/par 400',
         'POST /oauth/par 201',

@@ -139,7 +139,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('an authorization revoked by the application, once however often it asks, and by the person', async () => {
+  test('an authorization revoked by the application, once for any number of requests, and by the person', async () => {
     const visitor = await portal.signedIn(ADA);
     const authorize = async () =>
       (await (

@@ -21,8 +21,8 @@ import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * What the authorization endpoint accepts, and what happens to a request that two tabs of a browser
- * open at once.
+ * Tests which requests the authorization endpoint accepts, and what happens if two tabs of a
+ * browser open the same request.
  */
 
 interface Browser {
@@ -40,7 +40,7 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
 let server: ReturnType<typeof start>;
 let clientId: string;
-/** The refusal in the log. */
+/** The log context of each rejected request. */
 let refusals: LogContext[] = [];
 /** Runs once, before the server reads a waiting request. */
 let meanwhile: (() => Promise<unknown>) | null = null;
@@ -63,7 +63,7 @@ beforeEach(() => {
   refusals = [];
 });
 
-/** On the same store and keys: another server for the same browsers. */
+/** Starts another server on the same store and keys, for the same browsers. */
 function start(
   mode = 'accept',
   more: Readonly<Record<string, unknown>> = {},
@@ -140,7 +140,7 @@ const at = (query: Readonly<Record<string, string>>) =>
   `/oauth/authorize?${new URLSearchParams(query)}`;
 const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
 
-/** Where the browser is sent with a pushed request. */
+/** The URL to which the client sends the browser with a pushed request. */
 async function pushed(changes: Readonly<Record<string, string>> = {}): Promise<string> {
   const sent = parameters(changes);
   const response = await server.send(browserOf(null), '/oauth/par', sent);
@@ -148,7 +148,7 @@ async function pushed(changes: Readonly<Record<string, string>> = {}): Promise<s
   return at({ client_id: sent.client_id, request_uri: uri });
 }
 
-/** The way back from the sign-in page, as the browser is sent there with this request. */
+/** The URL to which the browser returns from the sign-in page. */
 async function wayBack(browser: Browser, query: string): Promise<string> {
   const away = await server.send(browser, query);
   const login = new URL(away.headers.get('location') ?? '', 'https://host.example');
@@ -170,10 +170,10 @@ const codeOf = async (browser: Browser, question: Readonly<Record<string, string
 };
 
 describe('with two tabs for one request, the slower one', () => {
-  test('shows the question that the faster one asked, for a pushed request', async () => {
+  test('shows the question of the faster one, for a pushed request', async () => {
     const url = await pushed();
     const browser = browserOf(ADA);
-    // So that both tabs have one cookie.
+    // Send a request first, so that both tabs have the same cookie.
     await server.send(browser, at(parameters()));
     let quicker: Response | null = null;
     meanwhile = async () => (quicker = await server.send(browser, url));
@@ -185,7 +185,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows the question that the faster one asked, for a request that waited in the store', async () => {
+  test('shows the question of the faster one, for a request that waited in the store', async () => {
     const browser = browserOf(null);
     const back = await wayBack(browser, at(parameters({ state: 's'.repeat(6000) })));
     browser.person = ADA;
@@ -201,7 +201,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows nothing if another person was asked the pushed request meanwhile', async () => {
+  test('shows nothing if another person has opened the pushed request in the meantime', async () => {
     const url = await pushed();
     meanwhile = () => server.send(browserOf('grace'), url);
     const refused = await server.send(browserOf(ADA), url);
@@ -217,7 +217,7 @@ test('the link of a waiting pushed request leads back to it, also after the push
   clock.advance(61);
   const led = await server.send(browser, url);
   expect([led.status, led.headers.get('location')]).toEqual([303, back]);
-  // In a browser in which it does not wait, it does not exist.
+  // In another browser, the waiting request does not exist.
   expect((await server.send(browserOf(null), url)).status).toBe(400);
   browser.person = ADA;
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
@@ -243,7 +243,7 @@ test('a browser that returns signed out, without a waiting request, is sent to s
   }
 });
 
-test('a page uses the languages that a request asked for in a form or when it was pushed', async () => {
+test('a page uses the languages that a request named in a form or when it was pushed', async () => {
   const speaking = start('accept', { languages: true });
   const form = parameters({ client_id: 'unknown', ui_locales: 'ja' });
   const page = await speaking.send(browserOf(null), '/oauth/authorize', form);
@@ -305,7 +305,7 @@ test('"Not you?" does not turn an ordinary request into a pushed one', async () 
   const [, link = ''] =
     /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(await page.text()) ?? [];
   const cookies = new Map(browser.jar);
-  // The server accepts no others by now.
+  // The server now accepts only pushed requests.
   const requiring = start('require');
   const refused = await requiring.send({ person: 'grace', jar: cookies }, link);
   expect(new URL(refused.headers.get('location') ?? 'x:').searchParams.get('error')).toBe(

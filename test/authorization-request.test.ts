@@ -209,7 +209,7 @@ describe('every other error goes back to the redirect URI with error, state and 
   });
 
   // @shows AS-7.7
-  test('a scope that is offered, but not to this client', async () => {
+  test('a scope that the server has, but not this client', async () => {
     const reader = await registerClient(portal, { scopes: ['notes:read'] });
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(
@@ -331,7 +331,7 @@ describe('offline_access, which many clients always send', () => {
   });
 
   // @shows AS-3.5
-  test('alone counts as no scope', async () => {
+  test('is treated as no scope if it is the only one', async () => {
     const without = await obtainTokens(portal, client, ADA, { scope: undefined });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'offline_access' });
     expect(tokens.scope).toBe(without.scope);
@@ -421,7 +421,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-2.2, AS-2.3, AS-3.4, AS-6.1, AS-8.5, RFC6749-3.1a, RFC6749-10.2
-  test('say which application asks, as which person, for what, and where the answer goes', async () => {
+  test('name the application, the person, the requested access, and the redirect target', async () => {
     const html = await (await ask({})).text();
     for (const said of [
       'Test application',

@@ -88,7 +88,7 @@ async function signOut(visitor: Visitor): Promise<void> {
   await visitor.post('/logout', fields);
 }
 
-/** Resolves when no message waits. */
+/** Resolves when the outbox contains no more messages. */
 async function settled(): Promise<void> {
   const { outbox } = portal.server;
   await expect.poll(async () => (await outbox.counts())?.waiting, { timeout: 20_000 }).toBe(0);
@@ -126,7 +126,7 @@ describe('the session in ID tokens', () => {
   });
 
   // @shows AS-53.1
-  test('is no secret of the browser, and no other endpoint tells it', async () => {
+  test('is no secret of the browser, and no other endpoint reveals it', async () => {
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const { id_token: idToken, access_token: token } = await tokensOf(client, ada);
     const sid = sidOf(idToken) ?? '';
@@ -222,7 +222,7 @@ describe('the logout token', () => {
   });
 });
 
-describe('the clients that are told', () => {
+describe('the clients that receive a logout message', () => {
   // @shows AS-53.3
   test('are those that got an ID token in this session, once each', async () => {
     const [one, two, elsewhere] = [await newClient(), await newClient(), await newClient()];
@@ -282,7 +282,7 @@ describe('the clients that are told', () => {
   });
 
   // @shows AS-53.3
-  test('include the others when one client asks that the person signs out', async () => {
+  test('include the others when one client requests the sign-out', async () => {
     const [asking, other] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     const { id_token: hint } = await tokensOf(asking.client, ada);
@@ -310,7 +310,7 @@ describe('the clients that are told', () => {
   });
 
   // @shows AS-53.3
-  test('are told when another person signs in instead, and when the account is suspended', async () => {
+  test('receive one when another person signs in instead, and when the account is suspended', async () => {
     const [first, second] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     await tokensOf(first.client, ada);
@@ -612,7 +612,7 @@ describe('a host of your own', () => {
   let session: { readonly id: string; readonly person: UserReference } | null = null;
   let ada: UserReference;
   const servers: AuthorizationServer[] = [];
-  /** Called when the server asks for the session. */
+  /** Called when the server reads the session. */
   let whileAsked = async () => {};
 
   interface UserReference {
@@ -695,7 +695,7 @@ describe('a host of your own', () => {
   }
 
   // @shows AS-53.7
-  test('ends a session in a transaction of its own, and tells no one unless that commits', async () => {
+  test('ends a session in a separate transaction, and sends messages only if that transaction commits', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'session 1', person: ada };
     const tokens = await signInTo(server, client);
@@ -748,7 +748,7 @@ describe('a host of your own', () => {
         { exception: expect.objectContaining({ message: 'the store went away' }) as unknown },
       ],
     ]);
-    // Until this one is committed, the end counted as later.
+    // Until this end was committed, it counted as later than the sign-in.
     await serverWith({}).sessionEnded({ person: ada });
   });
 
@@ -788,13 +788,13 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('gives no code for a session without a record if all sessions of the person end meanwhile', async () => {
+  test('gives no code for a session without a record if all sessions of the person end in the meantime', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'not recorded', person: ada };
     whileAsked = () => server.sessionEnded({ person: ada });
     const refused = await allow(server, client);
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
-    // The session that the person keeps may go on, and so may later sessions.
+    // The session that stays active may continue, and later sessions too.
     session = { id: 'kept', person: ada };
     whileAsked = () => server.sessionEnded({ person: ada, except: 'kept' });
     expect((await allow(server, client)).headers.get('location')).toContain('code=');
@@ -868,7 +868,7 @@ describe('a host of your own', () => {
     );
     session = { id: 'ends later', person: ada };
     const refused = await allow(server, client);
-    // The authorization is blocked: writing it fails, as in any fault of the store.
+    // The authorization is blocked. Writing it fails as after any error of the store.
     expect([refused.status, refused.headers.get('location')]).toEqual([500, null]);
     expect(ended).toEqual(['ends later']);
     await settled();
@@ -876,7 +876,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('is asked for the session before its function signs the person out', async () => {
+  test('names the session before its function signs the person out', async () => {
     const ended: string[] = [];
     const server = serverWith({
       signOut: async () => {
@@ -957,7 +957,7 @@ describe('what is stored', () => {
   });
 
   // @shows AS-53.9
-  test('is removed within an hour if the client never used its code, and the client is not told', async () => {
+  test('is removed within an hour if the client never used its code, and the client gets no message', async () => {
     const [{ client, receiver }, used, ada] = [
       await newClient(),
       await newClient(),

@@ -90,7 +90,7 @@ async function run(command: string): Promise<void> {
   await promisify(execFile)('sh', ['-ec', command], { env });
 }
 
-/** Serves the restored database elsewhere, with the same signing keys. */
+/** Serves the restored database at another URL, with the same signing keys. */
 async function serveRestored(): Promise<{
   readonly at: RunningPortal;
   readonly process: RunningProcess;
@@ -263,7 +263,7 @@ describe('a backup taken under load and restored elsewhere', () => {
 
 describe('oauth:restored', () => {
   // @shows AS-31.9
-  test('works in batches, ends what waits, says who did it, and leaves alone what is granted afterwards', async () => {
+  test('works in batches, ends what is still waiting, records who did it, and does not change later authorizations', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { database } = portal.application;

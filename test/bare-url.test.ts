@@ -98,21 +98,22 @@ describe('a client that knows only the address of the tools', () => {
         client.tell('call my_account');
         await answered('Ada Lovelace');
 
-        // Refresh: there is no new question.
+        // Refresh: the person sees no new question.
         host.hour();
         client.tell('hour');
         expect(await client.next()).toEqual({ answer: '' });
         client.tell('call my_orders');
         await answered('soup');
 
-        // Revoked by the person: the next use reports that, and starts again.
+        // The person revokes the access. The program reports this at its next use, and starts
+        // again.
         await removeAll(context, host.assistant.url);
         client.tell('call my_account');
         await allowed('mcp:tools');
         await answered('Ada Lovelace');
 
-        // Its registration was ended by the operator: none of its tokens works, and if possible it
-        // registers again.
+        // The operator ends its registration. None of its tokens works, and it registers again if
+        // it can.
         if (way !== 'dynamic registration') return;
         await host.endRegistrations();
         client.tell('call my_account');

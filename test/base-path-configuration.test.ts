@@ -33,7 +33,7 @@ const BASE = '/auth';
 // --- with none
 // ------------------------------------------------------------------------------------------------
 
-/** As recorded before there were base paths. */
+/** The metadata as it was before base paths existed. */
 const METADATA_OF_BEFORE =
   '{"issuer":"https://portal.example","authorization_endpoint":"https://portal.example/oauth/authorize",' +
   '"token_endpoint":"https://portal.example/oauth/token","revocation_endpoint":"https://portal.example/oauth/revoke",' +

@@ -32,7 +32,7 @@ import {
 import { startProxy, startServer, type RunningProxy } from './support/reverse-proxy.ts';
 import { createVisitor, formOf, locationOf } from './support/visitor.ts';
 
-/** This generation requests the scopes of the resource metadata, which are for people. */
+/** This version of the SDK requests the scopes of the resource metadata, which are for people. */
 class ServiceProvider extends client2.ClientCredentialsProvider {
   override prepareTokenRequest(): URLSearchParams {
     return super.prepareTokenRequest('mcp:service');
@@ -40,7 +40,7 @@ class ServiceProvider extends client2.ClientCredentialsProvider {
 }
 
 describe('two installations on one origin, below /a and /b', () => {
-  /** The kit with tools; for the second one the proxy removes the base path. */
+  /** The kit with tools. For the second installation, the proxy removes the base path. */
   interface Tenant extends Here {
     readonly assistant: RunningAssistant;
     readonly client: Registered;
@@ -185,7 +185,8 @@ describe('two installations on one origin, below /a and /b', () => {
     const out = await visitor.post(`${proxy.url}/b/logout`, {});
     expect(out.status).toBe(403);
     const session = /portico_session%2Fb=([^;]+)/.exec(visitor.cookies())?.[1] ?? '';
-    // A session of one under the name that the other reads: it is looked up in the other's store.
+    // A session of the first installation, under the cookie name of the second one, which looks it
+    // up in its own store.
     const thief = createVisitor(proxy.url);
     thief.accept(`portico_session%2Fa=${session}; Path=/`);
     const refused = await thief.get(`${proxy.url}/a/oauth/applications`);
@@ -320,7 +321,7 @@ describe('two installations on one origin, below /a and /b', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
-  test('one person uses two installations on one origin, in two tabs at once', async () => {
+  test('one person uses two installations on one origin, in two tabs at the same time', async () => {
     const answers: (string | null)[] = [];
     const relyingParty = await startServer((incoming, outgoing) => {
       const asked = new URL(incoming.url ?? '', 'http://localhost');
@@ -370,7 +371,7 @@ describeWith('chromium')('in a real Chromium', () => {
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('button', { name: 'Allow' }).waitFor();
       }
-      // Each still has its own session, so each accepts its own answer.
+      // Each installation still has its session, so each accepts its own answer.
       for (const { page } of tabs) {
         await page.getByRole('button', { name: 'Allow' }).click();
         await page.getByText('Back at the client').waitFor();

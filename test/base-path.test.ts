@@ -166,7 +166,8 @@ describe.each(STACKS)('$name', (stack) => {
       expect(await openid.tokenIntrospection(config, refreshed.access_token)).toEqual({
         active: false,
       });
-      // Signed in now: consent is shown at once, at the URL where its form is answered.
+      // The person is signed in now. The server shows the consent screen immediately, at the URL to
+      // which its form is sent.
       const again = await authorize(here(), visitor);
       expect(formOf(again.consent).action).toBe(`${BASE}/oauth/authorize`);
     });

@@ -36,7 +36,7 @@ import { locationOf } from './support/visitor.ts';
 const NOTES = '/api/notes';
 const ON = { oauth_server: { dpop: 'accept' } } as const;
 
-/** Answers with the person of the request: by its session, and by its token. */
+/** Returns the person of the request, by its session and by its token. */
 const WHO: NonNullable<PortalOptions['routes']> = (application) => [
   {
     name: 'who',
@@ -234,7 +234,7 @@ describe('with DPoP on', () => {
     expect(other.headers.get('access-control-expose-headers')).toBe(null);
     expect((await callBound(off, '/oauth/userinfo', key, bound)).status).toBe(401);
     expect(await introspect(off, bound)).toEqual({ active: false });
-    // Another scheme still has a session.
+    // A request with another scheme still has a session.
     const visitor = await off.signedIn(ADA);
     const headers = { Cookie: visitor.cookies(), Authorization: 'DPoP x' };
     const post = await fetch(`${off.url}/login`, {
@@ -291,7 +291,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows RFC9449-9
-  test('with nonces, a proof without one is asked for again wherever a token is presented', async () => {
+  test('with nonces, a proof without a nonce gets a challenge at every endpoint that accepts a token', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     for (const path of [NOTES, '/oauth/userinfo']) {
       const url = `${asking.url}${path}`;
@@ -391,7 +391,7 @@ describe('with DPoP on', () => {
       const headers = boundHeaders(key, 'GET', `${portal.url}${htu}`, bound);
       return (await fetch(`${url}/shop/v1/orders${query}`, { headers })).status;
     };
-    // A query does not count, even one that no URL in a proof could have.
+    // The query does not matter, not even one that no URL in a proof could have.
     for (const query of ['', '?', '?x=1', '?x=\\'])
       expect([query, await ask('/shop/v1/orders', query)]).toEqual([query, 200]);
     expect(await ask('/orders')).toBe(401);
@@ -504,7 +504,7 @@ test.each([
     const [outside, inside] = [`${portal.url}/auth`, portal.url];
     const issued = await send('POST', `${arrives}/oauth/token`, `${outside}/oauth/token`, null);
     const { access_token: bound = '' } = (await issued.json()) as Readonly<Record<string, string>>;
-    // The token belongs to no person: 403 shows that it was accepted.
+    // The token belongs to no person. The status 403 shows that the server accepted it.
     const userinfo = await send(
       'GET',
       `${arrives}/oauth/userinfo`,
@@ -512,7 +512,7 @@ test.each([
       bound,
     );
     expect(userinfo.status).toBe(403);
-    // The kit's own links to this route say the same.
+    // The kit's own links to this route contain the same path.
     const own = strips ? `${outside}/who` : `${inside}/who`;
     expect(`${inside}${portal.application.path('who')}`).toBe(own);
     const who = await send('GET', '/who', own, bound);

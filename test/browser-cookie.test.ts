@@ -20,17 +20,17 @@ import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * A host that implements only the four required members: the browser's secret is in Portico's own
- * cookie.
+ * A host that implements only the four required members. Portico then keeps the browser's secret in
+ * a cookie.
  */
 
 /**
- * Who is signed in in a browser, according to its framework: nothing else of the host's session
- * matters.
+ * The person who is signed in in a browser, according to its framework. The rest of the host's
+ * session does not matter.
  */
 interface Browser {
   person: string | null;
-  /** As a browser keeps them, by name. */
+  /** The cookies of the browser, by name. */
   readonly jar: Map<string, string>;
 }
 
@@ -124,7 +124,7 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
   }
 
   const visit = async (browser: Browser, at: string) => keep(browser, await send(browser, at));
-  /** The form of the question, without an answer. */
+  /** Returns the form of the question, without answering it. */
   const ask = async (browser: Browser, at = `/oauth/authorize?${query}`) => {
     const page = await visit(browser, at);
     expect(page.status).toBe(200);
@@ -248,7 +248,7 @@ describe('what such a host leaves out:', () => {
 
 describe('a question', () => {
   // @shows AS-8.2, AS-8.11
-  test('is answered only in the browser in which it was asked, also for the same person', async () => {
+  test('can be answered only in the browser in which it was shown, also by the same person', async () => {
     const { ask, answer } = await start();
     const [browser, other] = [browserOf(ADA), browserOf(ADA)];
     const question = await ask(browser);
@@ -334,7 +334,7 @@ describe('a question', () => {
     for (const question of questions) expect(isAllowed(await answer(browser, question))).toBe(true);
   });
 
-  test('that meets another cookie is refused, and the log says so', async () => {
+  test('with another cookie is refused, and the log contains the reason', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(ADA);
     const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);
@@ -482,7 +482,7 @@ describe('attacks on the cookie', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6, AS-8.13
-  test('at a host with a sign-out function gives the browser a new cookie, and asks the next person', async () => {
+  test('at a host with a sign-out function gives the browser a new cookie, and shows the next person the question', async () => {
     const { ask, answer } = await start({
       signOut: async (_, browser) => {
         browser.person = null;

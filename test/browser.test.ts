@@ -138,7 +138,7 @@ describe('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('Buy <b>milk</b> & bread');
   });
 
-  test('a person without the permission is not asked for it, and the API refuses it', async () => {
+  test('a person without the permission does not see the scope, and the API refuses it', async () => {
     await askFor(GRACE);
     expect(await page.locator('main').innerText()).not.toContain('Write notes');
     await allow();
@@ -154,7 +154,7 @@ describe('in a real Chromium', () => {
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('a wrong password says so, keeps the e-mail address and still leads back afterwards', async () => {
+  test('with a wrong password, the page shows an error, keeps the e-mail address and continues after the right one', async () => {
     await page.goto(home);
     await page.getByRole('button', { name: 'Sign in with Portal' }).click();
     await page.getByLabel('Email address').fill(ADA);
@@ -174,7 +174,7 @@ describe('in a real Chromium', () => {
     await arrive('Signed in with Portal');
     expect(await page.locator('main').innerText()).toContain('The notes API answers 200');
 
-    // The same, if the first answer certainly took effect.
+    // The same, but the first answer has certainly taken effect.
     await context.clearCookies();
     await askFor(ADA);
     const answers: number[] = [];
@@ -183,7 +183,7 @@ describe('in a real Chromium', () => {
       const response = await route.fetch({ maxRedirects: 0 });
       answers.push(response.status());
       taken.resolve();
-      // The browser has dropped the first by the time the second is asked.
+      // The browser has canceled the first request before it sends the second.
       if (answers.length > 1) await route.fulfill({ response });
     });
     const box = await page.getByRole('button', { name: 'Allow' }).boundingBox();
@@ -212,7 +212,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.13
-  test('the first two tabs of a fresh browser, opened at once, can both be answered', async () => {
+  test('the first two tabs of a new browser, opened at the same time, can both be answered', async () => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -273,7 +273,7 @@ describe('in a real Chromium', () => {
   test.each([
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
-  ])('two consent screens open at once can be answered %s', async (_, order) => {
+  ])('two consent screens that are open at the same time can be answered %s', async (_, order) => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -304,7 +304,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.6
-  test('"Not you?" lets another person sign in and asks that person', async () => {
+  test('"Not you?" lets another person sign in and shows that person the question', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Not you?' }).click();
     await signIn(page, GRACE);
@@ -439,7 +439,7 @@ describe('in a real Chromium', () => {
       expect(await state()).toBe(hidden);
       await look.keyboard.press('Enter');
       expect(await state()).toBe(shown);
-      // Held back, so that the form is visible while it is sent.
+      // Prevent the submission, so that the form stays visible while it is being sent.
       const hold = () =>
         addEventListener('submit', (event) => event.preventDefault(), { once: true });
       await look.evaluate(hold);

@@ -50,7 +50,7 @@ const withEsbuild: Bundle = async (folder, file) => {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // Express is CommonJS, which requires Node's own modules.
+    // Express is a CommonJS package that requires Node's built-in modules.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

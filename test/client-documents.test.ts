@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   adaThere = await offering.signedIn(ADA);
 });
-// The limits of a minute belong to another file.
+// Time passes, because the limits of a minute must not apply to the next test.
 afterEach(() => clock.advance(61));
 afterAll(async () => {
   for (const other of others) await other.close();
@@ -218,7 +218,7 @@ describe('a client that is the URL of its document', () => {
     );
   });
 
-  test('cannot have client credentials, even if its document says so', async () => {
+  test('cannot have client credentials, even if its document lists that grant', async () => {
     const url = publish({
       grant_types: ['authorization_code', 'client_credentials', 'introspection'],
     });
@@ -315,7 +315,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.7
-  test('is fetched again at once: failures are not kept', async () => {
+  test('is fetched again immediately: failures are not cached', async () => {
     const url = publish({ client_name: '' });
     await expectRefused(await ada.get(requestOf(url)));
     change(url, {});
@@ -336,7 +336,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.6
-  test('does not block the host’s other documents, or known ones for the person who asked', async () => {
+  test("does not block the host’s other documents, or the same person's requests for known ones", async () => {
     const known = publish({}, { 'Cache-Control': 'max-age=300' });
     await codeFor(known);
     clock.advance(301);
@@ -370,9 +370,9 @@ describe('a document that is not a valid client', () => {
   });
 });
 
-describe('a document is kept and may change:', () => {
+describe('a document is cached and may change:', () => {
   // @shows AS-21.7
-  test('it is kept as long as its headers say, in all processes, and no longer', async () => {
+  test('every process caches it exactly as long as its headers allow', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=600' });
     const other = await elsewhere(true);
     const there = await other.signedIn(ADA);
@@ -446,7 +446,7 @@ describe('a document is kept and may change:', () => {
     expect(await portal.server.clients.find(url)).toMatchObject({
       redirectUris: ['https://evil.example/'],
     });
-    // The page is opened again, and answered.
+    // The page is opened again, and the person answers it.
     const again = await (await ada.get(`/oauth/authorize?request_id=${idIn(shown)}`)).text();
     expect([again.includes('Assistant'), again.includes('Somebody else')]).toEqual([true, false]);
     const answer = locationOf(await ada.submit(consent, { decision: 'allow' }));
@@ -456,7 +456,7 @@ describe('a document is kept and may change:', () => {
   });
 
   // @shows AS-21.8
-  test('a change between authorization and exchange has no effect: the exchange names what was asked for', async () => {
+  test('a change between authorization and exchange has no effect: the exchange uses the requested values', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const [first, second] = [await ada.visit(requestOf(url)), await ada.visit(requestOf(url))];
     change(url, { redirect_uris: ['https://evil.example/'] });
@@ -523,7 +523,7 @@ describe('an unused document', () => {
     expect(await kept()).toEqual([false, false, true, true]);
     expect((await refreshWith(allowed, tokens)).status).toBe(200);
     await expectRefused(await ada.get(requestOf(blocked)));
-    // A person who returns is asked again.
+    // A person who returns sees the question again.
     expect((await ada.get(requestOf(shown))).status).toBe(200);
   });
 });
@@ -561,8 +561,8 @@ describe('after documents are switched off, every endpoint refuses them', () => 
     expect(await introspect(other, tokens.access_token)).toEqual({ active: false });
     // People can still end the access that they have granted.
     expect(await (await there.get('/oauth/applications')).text()).toContain('client.example');
-    // A page that was shown before cannot be answered here: the session belongs to another server,
-    // so the request itself is tried.
+    // The page that was shown before cannot be sent here, because its session belongs to another
+    // server. So the test sends the request itself.
     expect(asked(url)).toBe(requests);
 
     // Nothing was changed: where documents are accepted, everything continues.
@@ -602,7 +602,7 @@ describe('access granted to a document', () => {
 describe('the metadata', () => {
   // @shows AS-21.10, AS-2.20
   test.each(['oauth-authorization-server', 'openid-configuration'])(
-    '%s says so, and only if it is so',
+    '%s announces support for client metadata documents only if the setting is on',
     async (name) => {
       const read = async (at: RunningPortal) =>
         (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Readonly<

@@ -42,8 +42,9 @@ beforeAll(async () => {
   host = await startDocumentHost();
   portal = await startPortal({ clock: clock.now, outbound: host.outbound, config: config('open') });
 });
-// The limits of a minute belong to another test. Tests that fetch documents begin with this, so
-// that a tool that runs tests again, such as `npm run mutation`, does nothing in between.
+// Time passes, because the limits of a minute must not apply to the next test. Tests that fetch
+// documents start with this, so that a tool that runs tests again, such as `npm run mutation`, has
+// no effect.
 afterEach(() => clock.advance(901));
 afterAll(async () => {
   await portal.close();
@@ -98,7 +99,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are never older than an hour, whatever their host says, and not used while it is unreachable', async () => {
+  test('are never older than an hour, regardless of the headers of their host, and not used while the host is unreachable', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(
@@ -114,7 +115,8 @@ describe('keys that a client publishes at a URL', () => {
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('10');
     expect(await errorOf(response)).toBe('temporarily_unavailable');
-    // Not requested again at once, and then it is back.
+    // The server does not request the keys again immediately. After that, the keys are available
+    // again.
     publishKeys(path, key);
     expect((await authenticate(id, key)).status).toBe(503);
     expect(asked(path)).toBe(2);
@@ -171,7 +173,7 @@ describe('keys that a client publishes at a URL', () => {
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
     ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
-  ])('no one is let in by %s', async (_, keys) => {
+  ])('the server rejects a client with %s', async (_, keys) => {
     const path = newPath('keys');
     const url = host.answer(
       path,
@@ -258,14 +260,14 @@ describe('a document', () => {
 
   // @shows AS-23.8, AS-21.6
   test.each(['jwks', 'jwks_uri'])(
-    'may name %s, and its client is let in by these alone',
+    'may name %s, and its client can authenticate only with these',
     async (where) => {
       clock.advance(901);
       const key = newKey('ES256');
       const keysUrl = publishKeys(newPath('keys'), key);
       const url = host.publish(newPath('client'), {
         ...DOCUMENT,
-        // Even if it would not be needed.
+        // Even though the client would not need it.
         token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
         [where]: where === 'jwks' ? keySet(key) : keysUrl,
       });
@@ -318,7 +320,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.11
-  test('is read again for unknown keys: a new key works at once, a withdrawn one no more; the rest of it stays as kept', async () => {
+  test('is read again for unknown keys: a new key works immediately, a withdrawn one no more; the other fields stay as cached', async () => {
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const { url, change, status } = await authorized(old);
     expect(await status(old)).toBe(200);
@@ -334,14 +336,14 @@ describe('a document', () => {
     });
     expect([await status(next), await status(old), await status(next)]).toEqual([200, 401, 200]);
     expect(await portal.server.clients.find(url)).toEqual(before);
-    // One with another algorithm than the document now names is refused.
+    // The server rejects a key with another algorithm than the document now names.
     clock.advance(61);
     change({ token_endpoint_auth_signing_alg: 'ES256', jwks: keySet(old, next) });
     expect([await status(old), await status(next)]).toEqual([200, 401]);
   });
 
   // @shows AS-23.11
-  test('is read again after an hour for its keys, whatever its host says; they are not used while it is unreachable', async () => {
+  test('is read again after an hour for its keys, regardless of the headers of its host; they are not used while it is unreachable', async () => {
     const [old, next] = [newKey('ES256'), newKey('ES256')];
     const { path, change, refreshWith, status } = await authorized(old, {
       'Cache-Control': 'max-age=86400',
@@ -358,7 +360,7 @@ describe('a document', () => {
     ] as const) {
       answer();
       clock.advance(at);
-      // A fresh key works for the rest of its hour.
+      // A key that was just fetched works for the rest of its hour.
       expect(await status(next)).toBe(at < 3600 ? 200 : 503);
       clock.advance(11);
       const gone = await refreshWith(next);
@@ -376,7 +378,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is fetched at most once a minute for assertions signed with other keys, whatever their kid', async () => {
+  test('is fetched at most once a minute for assertions signed with other keys, with any kid', async () => {
     const key = newKey('ES256');
     const { path, status } = await authorized(key);
     const before = asked(path);
@@ -417,7 +419,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.1, AS-23.8
-  test('that also names the method none is a public client where keys are off, also if it was stored', async () => {
+  test('that also names the method "none" is a public client if private_key_jwt is off, even if the document is stored', async () => {
     clock.advance(901);
     const key = newKey('ES256');
     const url = host.publish(newPath('client'), {
@@ -454,7 +456,7 @@ describe('a document', () => {
     }
   });
 
-  /** Rows like this client's, with other ids, and keys elsewhere. */
+  /** Inserts rows like this client's, with other ids and other key URLs. */
   async function copies(url: string, keysAt: readonly string[]): Promise<readonly string[]> {
     const { database } = portal.application;
     const { rows } = await database.execute<Readonly<Record<string, string | number | null>>>(
@@ -492,7 +494,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.7
-  test("and many others with fifty keys each do not fill the memory: the least recently used are dropped, and no operator's client is affected", async () => {
+  test('with many other documents of fifty keys each does not fill the memory: the least recently used are dropped, and clients of operators are not affected', async () => {
     clock.advance(901);
     const key = newKey('Ed25519');
     const fifty = Array.from({ length: 50 }, () => key);
@@ -508,7 +510,7 @@ describe('a document', () => {
     );
     const vouchedFor = newPath('vouched-for');
     const service = await serviceAt(publishKeys(vouchedFor, key));
-    // 400: such a client does not act as itself, but it is authenticated.
+    // The status 400 means that the client is authenticated, but may not act without a person.
     const ask = async (id: string) =>
       expect([200, 400]).toContain((await authenticate(id, key)).status);
     await ask(service);
@@ -762,7 +764,7 @@ describe('the doctor', () => {
       }
       for (const { id } of await own.server.clients.list()) await own.server.clients.revoke(id);
       expect(await examined(own, true)).not.toHaveProperty('client keys');
-      // Keys that an earlier release accepted.
+      // Keys that an earlier release of Portico accepted.
       const { client: kept } = await own.server.clients.create({
         ...service,
         jwks: keySet(newKey('ES256')),

@@ -155,10 +155,10 @@ describe.each(Object.keys(CASES) as (keyof typeof CASES)[])('a server %s', (serv
   );
 });
 
-/** More than the server has: what products hard-code. */
+/** More scopes than the server has, because some products request a fixed list. */
 const WIDER = `${SCOPE} groups address phone`;
 
-/** Ada allows what a client requests; the form that her browser then posts to the client. */
+/** Ada allows the request. Returns the form that her browser then posts to the client. */
 async function postedAt(url: string): Promise<{ action: string; body: URLSearchParams }> {
   const browser = browsers.get('that posts answers') as Visitor;
   const page = await browser.submit(await browser.visit(url), { decision: 'allow' });
@@ -169,7 +169,7 @@ async function postedAt(url: string): Promise<{ action: string; body: URLSearchP
 describe('a server that posts answers, and ignores unknown scopes', () => {
   // @shows AS-2.30, AS-7.20
   test.each(LIBRARIES.flatMap((library) => BOTH.map((par) => ({ library, par }))))(
-    '$library.name, PAR: $par: reads the post, and is told the remaining scopes',
+    '$library.name, PAR: $par: reads the post, and gets the remaining scopes',
     async ({ library, par }) => {
       const portal = portals.get('that posts answers') as RunningPortal;
       const identity = await registered(portal, 'client_secret_basic', false);

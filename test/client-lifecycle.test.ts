@@ -63,7 +63,7 @@ describe('rotating a secret', () => {
     expect(await authenticates(client, third.secret)).toBe(true);
   });
 
-  test('without an overlap, every earlier secret ends at once', async () => {
+  test('without an overlap, all earlier secrets end immediately', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
     const third = await portal.server.clients.rotateSecret(client.id, 0);

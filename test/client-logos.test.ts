@@ -99,7 +99,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('has a new address after it changes, and none after it is removed', async () => {
+  test('has a new URL after it changes, and no URL after it is removed', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const before = (await logoOf(client)) ?? '';
     const { changes } = await portal.server.clients.update(client.id, { logo: ANOTHER });
@@ -219,7 +219,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is never one that strangers gave: a client that no operator registered has none, whatever its row says', async () => {
+  test('never comes from an unverified client: a client that no operator registered has no logo, even if its row names one', async () => {
     const client = await putUnverified(portal, {
       document: null,
       name: 'X',

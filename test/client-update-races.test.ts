@@ -23,8 +23,8 @@ import { SCALE } from './support/scale.ts';
 import type { Visitor } from './support/visitor.ts';
 
 /**
- * A client is changed in one process while another one serves it: answers before, during and after
- * the change.
+ * One process changes a client while another one serves it. The test compares the responses before,
+ * during and after the change.
  */
 const ROUNDS = SCALE.updateRounds;
 const GONE = 'notes:write';
@@ -50,7 +50,8 @@ const update = (client: TestClient, changes: ClientChanges) =>
 const jsonOf = async <T>(response: Response): Promise<T> => (await response.json()) as T;
 const scopeOf = ({ scope }: Tokens) => scope.split(' ');
 /**
- * The tokens in an answer of the token endpoint; null for a refusal, which is never a server error.
+ * Returns the tokens in a response of the token endpoint. Null if the request was refused. A server
+ * error fails the test.
  */
 async function given(response: Response): Promise<Tokens | null> {
   expect([200, 400]).toContain(response.status);
@@ -76,7 +77,9 @@ const register = (registration: Partial<ClientRegistration> = {}) =>
 const authorized = async (client: TestClient) =>
   jsonOf<Tokens>(await exchangeCode(one, client, await obtainCode(one, client, ada)));
 
-/** The code of a question that a person allows now; null if it can no longer be answered. */
+/**
+ * Returns the code of a question that a person allows now. Null if it can no longer be answered.
+ */
 async function allowed(question: Response): Promise<string | null> {
   const answer = await ada.submit(question, { decision: 'allow' });
   expect([303, 400]).toContain(answer.status);
@@ -84,15 +87,15 @@ async function allowed(question: Response): Promise<string | null> {
   return new URL(answer.headers.get('location') ?? '').searchParams.get('code');
 }
 
-/** The other process answers this many requests. */
+/** Resolves when the other process has sent this many responses. */
 async function pass(requests: number): Promise<void> {
   for (let count = 0; count < requests; count += 1)
     await fetch(`${other.url}/.well-known/jwks.json`);
 }
 
 /**
- * Changes the client at a different point of the other process's work each time; after the answer,
- * asks for more.
+ * Changes the client at a different point of the other process's work in each round. After the
+ * response, sends further requests.
  */
 async function changed<T>(
   round: number,
@@ -133,7 +136,7 @@ describe('while one process changes a client, another one serves it', () => {
         await ada.visit(authorizationUrl(other, client)),
         await ada.visit(authorizationUrl(one, client)),
       ];
-      // Answered: requests that begin now are limited, in the other process too.
+      // The change has ended: requests that begin now are limited, in the other process too.
       const change = changed(round, client, { removeScopes: [GONE] }, async () => [
         await given(await own(other, client)),
         await given(await refresh(other, client, before[2]?.refresh_token ?? '')),
@@ -174,7 +177,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.4, AS-30.6
-  test('no code sent to a removed redirect URI is exchanged, and none is sent there later', async () => {
+  test('no code sent to a removed redirect URI is exchanged, and no code is sent there later', async () => {
     const counts = { sent: 0, page: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
@@ -241,7 +244,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.6
-  test('updates in several processes are all kept', async () => {
+  test('updates in several processes are all saved', async () => {
     const client = await register();
     const uris = Array.from({ length: 4 }, (_, index) => `https://client.example/${index}`);
     const env = { ...one.env, PUBLIC_URL: one.url };

@@ -35,8 +35,8 @@ import { pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 /**
- * An operator's change of a client applies to the next request, whatever the client received
- * before.
+ * When an operator changes a client, the change applies to the next request, also for codes and
+ * tokens that the client already has.
  */
 
 const CONFIG = {
@@ -92,7 +92,7 @@ const pageOf = async (response: Response) => ({
 
 describe('a scope that is removed', () => {
   // @shows AS-30.3
-  test('is gone from issued tokens: token(), introspection, UserInfo', async () => {
+  test('is removed from issued tokens: token(), introspection, UserInfo', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:write', 'email'] });
@@ -112,7 +112,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is gone from refreshed tokens, repeated answers too, and from codes', async () => {
+  test('is removed from refreshed tokens, from repeated responses, and from codes', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -169,7 +169,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('ends a question if no shown scope is left, whatever else was asked for', async () => {
+  test('ends a question if none of its shown scopes is left, even if the request named others', async () => {
     const client = await registerClient(portal, {
       scopes: ['openid', 'notes:read', 'notes:write'],
     });
@@ -210,7 +210,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test("is gone from a service's tokens and from new ones", async () => {
+  test("is removed from a service's tokens and from new ones", async () => {
     const client = await robot();
     const tokens = await ownToken(client);
     await update(client, { removeScopes: ['notes:write'] });
@@ -258,8 +258,8 @@ describe('a redirect URI that is removed', () => {
     const exchange = { redirect_uri: OTHER_URI };
     const refused = await exchangeCode(portal, client, code, exchange);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_grant']);
-    // Authorizations through the other URI continue. The code was spent, so it does not work when
-    // the URI is back.
+    // Authorizations through the other URI continue. The code is already used, so it does not work
+    // when the URI is registered again.
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
     await update(client, { addRedirectUris: [OTHER_URI] });
     expect((await exchangeCode(portal, client, code, exchange)).status).toBe(400);
@@ -519,7 +519,7 @@ describe('an update', () => {
     });
   });
 
-  test('checks new scopes against those offered now, and keeps one that is no longer offered', async () => {
+  test('checks new scopes against the current ones of the server, and does not remove one that the server no longer has', async () => {
     const client = await registerClient(portal);
     await portal.application.database.execute(
       'UPDATE oauth_clients SET scope = ? WHERE client_id = ?',
@@ -636,7 +636,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.1
-  test('oauth:client:show tells of a blocked document and of an unknown client', async () => {
+  test('oauth:client:show reports a blocked document and an unknown client', async () => {
     const url = 'https://client.example/blocked.json';
     await portal.server.clients.revoke(url);
     expect((await run('oauth:client:show', url)).stdout).toMatch(/status +blocked/);

@@ -181,7 +181,7 @@ async function problemOfCommand(page: string, { words }: ShellCommand): Promise<
   return SYSTEM.has(program) || Object.hasOwn(OTHERS, program) ? null : `${program}: unknown here`;
 }
 
-/** The words after `npx portico`, however it is called; null for anything else. */
+/** Returns the words after `npx portico`, for each way to call it. Null for other commands. */
 function consoleWords(words: readonly string[]): readonly string[] | null {
   const [, before, rest = ''] =
     /^((?:npx|bunx --bun|deno run -A) (?:npm:)?portico)(?: |$)([^]*)$/.exec(words.join(' ')) ?? [];

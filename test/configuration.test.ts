@@ -172,7 +172,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-3.6, OIDC-5.4b
-  test('stop being released when the person loses the permission of their scope', async () => {
+  test('are no longer released when the person loses the permission of their scope', async () => {
     const scopes = { phone: { label: 'See your number', permission: 'phone.share' } };
     await withPortal(server({ claims, scopes }), async (portal) => {
       await portal.grant(ADA, 'phone.share');
@@ -189,7 +189,7 @@ describe('oauth_server:claims', () => {
     });
   });
 
-  test('that throw an error spend no code or token', async () => {
+  test('that throw an error do not mark the code or token as used', async () => {
     let failing = true;
     const flaky = () => {
       if (failing) throw new Error('the directory is down');
@@ -408,7 +408,7 @@ describe('oauth_server:key_path', () => {
     await rm(keyPath, { recursive: true });
   });
 
-  test('every process publishes a key that one signs with, however often it is asked', async () => {
+  test('all processes publish the key that one of them signs with, after any number of requests', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {
       await withPortal(server({ key_path: keyPath }), async (other) => {
@@ -421,7 +421,8 @@ describe('oauth_server:key_path', () => {
           return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
         };
         for (let round = 0; round < (RUNS_ALL ? 20 : 4); round += 1) {
-          // As if unchanged for an hour: otherwise the directory is read at each request.
+          // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+          // request.
           await utimes(keyPath, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
           const signing = rotated(one);
           let kid: string | null | undefined = null;

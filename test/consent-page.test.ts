@@ -121,7 +121,7 @@ describe("a client with a name like the server's", () => {
 
   // @shows AS-40.3
   test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL', 'ꓑꓳꓣꓔꓮꓡ'])(
-    'the name of an unverified client is not shown, and the page says so: %s',
+    'the page does not show the name of an unverified client, and explains why: %s',
     async (name) => {
       const client = await putUnverified(portal, {
         document: null,

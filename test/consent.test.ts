@@ -39,7 +39,7 @@ function ask(visitor: Visitor, changes: Record<string, string> = {}): Promise<Re
   return visitor.get(authorizationUrl(portal, client, changes));
 }
 
-describe('a consent request is answered once, by the person and in the browser that were asked', () => {
+describe('a consent request is answered once, by the person and in the browser that it was shown to', () => {
   // @shows AS-4.13, AS-6.2, AS-8.3, RFC6749-4.1.1, RFC6749-10.10a, RFC9207-2a, RFC9207-2c, RFC9700-2.1e, RFC9700-2.1f
   // @shows RFC9700-4.4, OIDC-3.1.2.4, OIDC-3.1.2.5
   test('allowing issues a code, with state and iss', async () => {
@@ -63,7 +63,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
   // @shows AS-8.1, AS-14.3, RFC6749-10.2, OIDC-3.1.2.1g, OIDC-3.1.2.4
   // @shows RFC10017-6.3.3.2
-  test('a person who allowed it before is asked again: nothing is ever granted without a question', async () => {
+  test('a person who allowed it before gets the question again: nothing is ever granted without a question', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let time = 0; time < 2; time += 1) {
       const page = await ask(visitor);
@@ -85,7 +85,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.9
-  test('answered before, it says so only to the person who answered, in the same browser', async () => {
+  test('after an answer, the page shows the answer only to the person who gave it, in the same browser', async () => {
     const said = { allow: 'You allowed it', deny: 'You did not allow it, and nothing was shared' };
     for (const [decision, text] of Object.entries(said)) {
       const visitor = await portal.signedIn(ADA);
@@ -134,7 +134,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-6.2, AS-8.3, RFC6749-10.12, RFC9700-4.7
-  test('the request id alone, or with a made-up token, is not enough', async () => {
+  test('the request id without a token, or with an invented token, is not enough', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const request_id = await requestIdOf(page);
@@ -275,7 +275,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('signs out and asks the next person who signs in; the first request is void', async () => {
+  test('signs out, and the next person who signs in gets the question; the first request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
     const login = await visitor.visit(

@@ -51,7 +51,10 @@ const IMPORTS = `
 const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
-/** The folder where it looks for `.env`, shown by the issuer in that folder's `.env`. */
+/**
+ * The folder in which the console looks for `.env`. The issuer in that folder's `.env` shows which
+ * folder it is.
+ */
 describe("the application's folder, if its file does not name it", () => {
   const definition = `${IMPORTS}
     export default defineApplication({
@@ -197,7 +200,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('from its own file, whatever follows --', async () => {
+  test('from its own file, with anything after the --', async () => {
     const { list, run } = await application({ 'app.ts': `${IMPORTS}\n${EXPORT}` });
     await list();
     const args = ['--redirect=https://a.example/cb', '--scope=a', '--', '--app=nowhere.ts'];
@@ -290,7 +293,7 @@ describe('an application is loaded', () => {
     expect(stderr).toMatch(/Cannot find module .*part/);
   });
 
-  test('and an unusable configuration is reported alone, not as a file that cannot be loaded', async () => {
+  test('and an invalid configuration is reported as such, not as a file that cannot be loaded', async () => {
     const { run } = await application({
       'app.ts': `import { openDatabase } from 'portico';\nopenDatabase('nonsense', { directory: '/' });`,
     });
@@ -354,7 +357,7 @@ describe('an application is loaded', () => {
     },
   );
 
-  test('and the options of createAuthorizationServer are told from those of the console', async () => {
+  test('and the options of createAuthorizationServer are distinguished from those of the console', async () => {
     const { run } = await application({
       'portico.config.js': `export default { publicUrl: 'https://app.example', config: {}, host: {}, database: {} };`,
     });
@@ -403,7 +406,7 @@ describe('a command ends', () => {
     );
   });
 
-  test('saying once that several servers are left alone', async () => {
+  test('with one message about several servers that it did not start', async () => {
     const { list } = await application({
       'app.ts': `${IMPORTS}
         import { createServer } from 'node:http';

@@ -315,7 +315,7 @@ describe('oauth:client:create --jwks', () => {
     const shown = await at('oauth:client:create', 'Job', ...service, `--jwks=${url}`);
     expect(shown.stdout).toMatch(/^client id: +[0-9a-f]{32}\n$/);
     expect(shown.stderr).toContain('private_key_jwt');
-    // Its host does not exist, which the operator learns at once.
+    // Its host does not exist. The command reports this immediately.
     expect(shown.stderr).toContain('they cannot be fetched');
     expect((await at('oauth:client:list')).stdout).toContain(`keys       ${url} (private_key_jwt)`);
   });
@@ -970,7 +970,7 @@ describe('the server refuses to start, and names each key and what to do', () =>
   }
 
   // @shows AS-2.1, AS-2.2, AS-2.3, AS-2.16
-  test('if everything is missing, all at once', async () => {
+  test('if everything is missing, together', async () => {
     const { code, stderr } = await serve({});
     expect(code).toBe(1);
     for (const key of ['public_url', 'oauth_server:name', 'oauth_server:scopes']) {
@@ -1001,7 +1001,7 @@ describe('the server refuses to start, and names each key and what to do', () =>
   });
 
   // @shows AS-2.3, AS-2.16, AS-3.2, RFC8707-2a
-  test('if everything is malformed, all at once', async () => {
+  test('if everything is malformed, together', async () => {
     const { stderr } = await serve({
       public_url: 'https://app.example.com',
       oauth_server: {
@@ -1258,7 +1258,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
   });
 
   // @shows HOST-1.3, HOST-1.8
-  test('- is standard output while serving, and serve says so', async () => {
+  test('the value - is standard output while serving, and serve prints this', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const port = await freePort();
     const env = standardOutput(folder, port);

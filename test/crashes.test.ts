@@ -138,7 +138,7 @@ async function examineCutOff(worker: Worker, use: Use): Promise<readonly string[
     if (now === null || (await status(now)) !== 200 || (await issuedTo(now)) !== issued)
       wrong.push('what was answered again is not what was issued');
   } else if (spent) {
-    // Its answer never arrived; a second use revokes the family.
+    // The response of this use never arrived, so a second use revokes the family.
     if (chain !== null && (await status(chain)) !== 401) wrong.push('a replay left a token alive');
     worker.chain = null;
     worker.pending = null;
@@ -158,7 +158,8 @@ test.each<[string, number, number]>([
     counts = { ...NOTHING };
     server = await serve();
     const workers: Worker[] = [];
-    // They sign in one after another, or the server takes many sign-ins of one account for guesses.
+    // The workers sign in one after another. Otherwise the server would treat many sign-ins of one
+    // account as guesses.
     for (let count = 0; count < WORKERS; count += 1)
       workers.push(await createWorker(portal, client, url));
     try {

@@ -33,7 +33,7 @@ const VERSIONS = {
 interface Generated {
   /** The generator, and its arguments. Null if the files are below. */
   readonly generator: readonly [keyof typeof VERSIONS, ...string[]] | null;
-  /** Corrects what the generator wrote and does not work without Portico, either. */
+  /** Corrects files of the generator that do not work without Portico either. */
   readonly correct?: (folder: string) => void;
   /** What a person edits: the printed lines, and a sign-in page that asks for no password. */
   readonly edit: (folder: string, lines: readonly string[]) => void;
@@ -74,7 +74,8 @@ const APPLICATIONS: Readonly<Record<string, Generated>> = {
     ],
     edit(folder) {
       write(folder, {
-        // The generated layout loads fonts from Google while it is built, which needs the internet.
+        // The layout of the generator loads fonts from Google during the build, which needs the
+        // internet.
         'app/layout.tsx': `export default function Layout({ children }: { children: React.ReactNode }) {
           return <html lang="en"><body>{children}</body></html>;
         }`,
@@ -169,7 +170,7 @@ const APPLICATIONS: Readonly<Record<string, Generated>> = {
   },
   'fastify-cli generate': {
     generator: ['fastify-cli', 'generate', 'app', '--lang=ts', '--esm'],
-    // Its TypeScript 6 asks for this.
+    // The generator's TypeScript 6 requires this.
     correct: (folder) =>
       change(folder, 'tsconfig.json', [['"outDir"', '"rootDir": "src",\n    "outDir"']]),
     edit(folder, [first, second, call]) {
@@ -290,7 +291,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 test.each(Object.entries(APPLICATIONS))(
-  'the packed program adds Portico to the application of its own generator, which gives a token: %s',
+  'the packed program adds Portico to an application that its own generator created, and the application issues a token: %s',
   async (name, { generator, correct, edit, build, start }) => {
     const parent = path.join(root, name.replaceAll(' ', '-'));
     const folder = path.join(parent, 'app');

@@ -286,7 +286,7 @@ describe('an existing application', () => {
       const streams = { cwd: process.cwd(), input: process.stdin };
       for (const name of ['stdout', 'stderr']) streams[name] = (text) => process[name].write(text);
       process.exitCode = await createPortico(['--yes', '--no-install'], streams);`;
-    // The limit is one block: the system refuses the rest of the first file.
+    // The limit is one block, so the system rejects the rest of the first file.
     const { status, stderr } = spawnSync(
       'sh',
       [
@@ -560,7 +560,7 @@ describe('the generated files', () => {
       erasableSyntaxOnly: true,
       allowImportingTsExtensions: true,
     },
-    // The types of these two are those of frameworks that this workspace does not install.
+    // The types of these two files come from frameworks that this workspace does not install.
     exclude: ['node_modules', '**/hooks.server.ts', '**/routes/portico.ts'],
   };
 

@@ -44,7 +44,10 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     (written as string[]).length = 0;
   });
 
-  /** From sign-in, past the check, to the token: the endpoints come before it. */
+  /**
+   * Sends the requests from sign-in to the token through the check, because the endpoints come
+   * before it.
+   */
   async function authorize(): Promise<string> {
     const request = codeRequest(client.id, { scope: 'orders:read' });
     const login = await ada.visit(`/oauth/authorize?${request}`);
@@ -81,7 +84,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);
   });
 
-  test('refuses a write of a session without a CSRF token, whatever else the Authorization header has', async () => {
+  test('refuses a write of a session without a CSRF token, with any other Authorization header', async () => {
     for (const headers of [
       {},
       { Authorization: 'Basic YTpi' },
@@ -98,13 +101,13 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
   });
 
   // @shows API-5.3
-  test('lets no one in by a header that passes the check: the cookie beside it is ignored', async () => {
+  test('rejects a request with an unusable token that passes the check: its cookie is ignored', async () => {
     for (const authorization of [...UNUSABLE, `Bearer ${accessToken}x`])
       for (const to of ['/profile', '/api/orders']) {
         const { status } = await write(to, { ...cookie(), Authorization: authorization });
         expect([to, authorization, status]).toEqual([to, authorization, 401]);
       }
-    // A valid token works only at the API: it makes no session.
+    // A valid token works only at the API. It does not create a session.
     const good = { ...cookie(), Authorization: `Bearer ${accessToken}` };
     expect((await write('/profile', good)).status).toBe(401);
     expect(written).toEqual([]);

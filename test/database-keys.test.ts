@@ -16,7 +16,7 @@ import {
 } from './support/portal.ts';
 
 /**
- * The keys about the store: a PostgreSQL schema, the pool size, the lifetime of its connections.
+ * The keys for the store: the PostgreSQL schema, the pool size and the lifetime of the connections.
  */
 let folder: string;
 let store: TestDatabase;
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
-/** Declared only for the matching engines: a skipped test counts as failed. */
+/** Declare the tests only for the matching engines, because a skipped test counts as failed. */
 const WITH_SCHEMAS = isPostgres ? ['a pool of our own', "the application's own pool"] : [];
 const WITHOUT = isPostgres ? [] : ['database_schema'];
 

@@ -65,8 +65,8 @@ const knex = (...argv: readonly string[]): Command => [
 const PUSH = push(isPostgres ? 'drizzle.config.ts' : 'mysql.config.ts');
 
 /**
- * Runs a command, up to three times: it reads the whole `information_schema`, where other tests
- * create and drop databases meanwhile. The error contains the output of the command.
+ * Runs a command, up to three times. It reads the whole `information_schema`, and other tests
+ * create and drop databases at the same time. The error contains the output of the command.
  */
 async function runOn(url: string, [tool, program, ...argv]: Command): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

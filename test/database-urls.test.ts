@@ -176,7 +176,7 @@ describe('with several servers', () => {
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(database.isUnavailable(failure)).toBe(true);
-    // Also without IPv6.
+    // This is also true on a machine without IPv6.
     expect((failure as Error).message).toMatch(
       /\[::1\]:1: connect E[A-Z]+ ::1:1.*; 127\.0\.0\.1:1: connect E/,
     );
@@ -196,7 +196,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('if none works the database is unavailable, and each server is named with its reason', async () => {
+  test('if no server works, the database is unavailable, and the error names each server with the reason', async () => {
     const first = await listening(errorOf('57P03'));
     const second = await listening(errorOf('53300'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;

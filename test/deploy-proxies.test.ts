@@ -257,7 +257,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
       const headers = { ...FORM, 'x-forwarded-for': forged };
       return (await ask('/oauth/token', { method: 'POST', headers, body: form, from })).status;
     };
-    // An attacker claims another address each time.
+    // An attacker sends another address each time.
     const guesses: number[] = [];
     for (let guess = 0; guess < 40 && guesses.at(-1) !== 429; guess += 1)
       guesses.push(await statusFrom(program.from, `192.0.2.${guess}`));

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const scope = { scope: 'notes:read' };
-/** At once, in both processes. */
+/** At the same time, in both processes. */
 const both = <T>(work: (at: RunningPortal) => Promise<T>) =>
   Promise.all([one, other, one, other].map(work));
 

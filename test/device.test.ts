@@ -108,7 +108,7 @@ describe('a device', () => {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
   });
 
-  test('created on the console without a redirect URI is not said to use PKCE', async () => {
+  test('created on the console without a redirect URI: the output does not mention PKCE', async () => {
     const create = ['oauth:client:create', 'TV', '--public', '--scope=notes:read'];
     const run = (...args: readonly string[]) =>
       porticoHere([...create, ...args], {
@@ -135,7 +135,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.2, RFC8628-3.5b
-  test('that asks too early waits five seconds longer from then on', async () => {
+  test('that polls too early must wait five seconds longer from then on', async () => {
     const begun = await begin(portal, tv);
     const answers = [];
     for (const seconds of [0, 5, 1, 5, 14, 15]) {
@@ -185,7 +185,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.1
-  test('waits for a place if its network has many codes, also of several requests at once', async () => {
+  test('waits for a free place if its network has many codes, also if it sends several requests at the same time', async () => {
     const box = await registerDevice(portal, { public: true });
     const { rows } = await portal.application.database.execute<{ n: number | string }>(
       'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ?',
@@ -198,7 +198,7 @@ describe('a device', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(begun + refused.length).toBe(25);
     expect(refused.every(({ headers }) => headers.get('retry-after') === '60')).toBe(true);
-    // A client with a secret has no such limit.
+    // A client with a secret does not have this limit.
     await begin(portal, tv);
     pass(601);
     await begin(portal, box);
@@ -248,7 +248,7 @@ describe('a client gets no codes', () => {
   });
 
   // @shows AS-48.1
-  test('if it registered itself, because nothing shows who asks', async () => {
+  test('if it registered itself, because nothing shows who sent the request', async () => {
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -385,7 +385,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5, RFC8628-5.4
-  test('says who asks, when and from where it began, and that no one else may have sent the code', async () => {
+  test('shows the client, the time and the address of the request, and that the person must have started it', async () => {
     const begun = await begin(portal, tv);
     pass(130);
     const asked = await enter(ada, ` ${begun.user_code.toLowerCase().replaceAll('-', ' ')} `);
@@ -452,7 +452,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5
-  test('asks for nothing if the person holds none of the permissions, and another person can allow it', async () => {
+  test('does not ask if the person holds none of the permissions, and another person can allow it', async () => {
     const begun = await begin(portal, tv, { scope: 'notes:write' });
     const grace = await portal.signedIn(GRACE);
     await portal.deny(GRACE, 'notes:write');
@@ -466,7 +466,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.3
-  test('a mistyped code is told apart from an unknown one, and neither says more', async () => {
+  test('distinguishes a mistyped code from an unknown one, and reveals nothing more', async () => {
     const mistyped = await enter(ada, 'BBB-BBB-BBC');
     expect([mistyped.status, await textOf(mistyped)]).toEqual([
       400,
@@ -557,14 +557,14 @@ describe('a device at one of several resources', () => {
   afterAll(() => several.close());
 
   // @shows AS-48.5
-  test('the person sees which one it asks for', async () => {
+  test('the person sees the requested one', async () => {
     const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
     const page = await enter(await several.signedIn(ADA), begun.user_code);
     expect(await textOf(page)).toContain('For use with Notes to read');
   });
 
   // @shows AS-48.2
-  test('it gets no tokens for another one, and keeps its code', async () => {
+  test('gets no tokens for another resource, and its code stays valid', async () => {
     const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
     await decide(await several.signedIn(ADA), begun);
     const form = { grant_type: DEVICE_GRANT, device_code: begun.device_code };

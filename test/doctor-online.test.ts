@@ -54,7 +54,7 @@ async function examined(
   return Object.fromEntries(checks.map((check) => [check.part, check]));
 }
 
-/** The findings if public_url leads elsewhere. */
+/** Returns the findings if public_url leads to another server. */
 async function examinedAt(publicUrl: string, patience?: number) {
   const portal = keep(await startPortal({ config: { public_url: publicUrl } }));
   return examined(portal, patience);
@@ -129,7 +129,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is not fetched otherwise, and the doctor says so', async () => {
+  test('is fetched only with the option, and the doctor mentions this', async () => {
     const { application, server } = keep(
       await startPortal({ config: { public_url: 'https://portal.invalid' } }),
     );
@@ -221,7 +221,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is asked for JSON, bypassing caches', async () => {
+  test('is requested as JSON, bypassing caches', async () => {
     const asked: IncomingHttpHeaders[] = [];
     const listening = keep(
       await startServer(({ headers }, outgoing) => {
@@ -360,7 +360,7 @@ describe('probes at the public address', () => {
   });
 
   // @shows AS-29.12
-  test('that reach no process are not failures; if there are none, nothing is fetched', async () => {
+  test('that reach no process are not failures; without probes, the doctor sends no request', async () => {
     const portal = keep(await startPortal());
     for (const answer of [
       'not found',
@@ -605,7 +605,7 @@ describe('oauth:server:doctor --online', () => {
     expect(right.stdout).toMatch(
       /^ok {7}public address {2,}http.* was fetched and contains this issuer$/m,
     );
-    // There is a proxy, and none is trusted.
+    // There is a proxy, but no proxy is trusted.
     expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
 

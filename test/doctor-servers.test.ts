@@ -112,7 +112,7 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
   },
   async 'a standby that no commit waits for'() {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-standby-'));
-    // To the server, this counts as one.
+    // The server counts this program as a standby.
     const program = path.join(path.dirname(POSTGRES.find() ?? ''), 'pg_receivewal');
     const port = new URL(server.url).port;
     const standby = spawn(

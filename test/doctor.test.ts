@@ -62,7 +62,7 @@ describe('the doctor', () => {
       await registerClient(portal);
       const { checks, healthy } = await examine(portal.application, portal.server);
       expect(healthy).toBe(true);
-      // The servers of the tests need not survive a power cut.
+      // The test servers are not configured to survive a power cut.
       const known = portal.application.database.dialect === 'sqlite' ? [] : ['durability'];
       expect(checks.filter(({ outcome }) => outcome !== 'ok').map(({ part }) => part)).toEqual(
         known,

@@ -22,7 +22,8 @@ import {
 import { boundHeaders } from './support/proofs.ts';
 
 /**
- * A store that is lost while it records the use of a proof, or the result of the proof's request.
+ * The store is lost while it records the use of a proof, or while it records the result of the
+ * request with the proof.
  */
 const key = newDpopKey();
 let opened: OpenedStore;
@@ -79,8 +80,8 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
     expect(await statusOf(refresh(client, token, proof))).toBe(503);
     store.isAway = false;
     expect(await statusOf(refresh(client, token, proof))).toBe(400);
-    // A client that proves a key ends its authorization if it now asks with another key: it has
-    // used the token.
+    // The client proved possession of a key. If it now sends another key, its authorization ends,
+    // because the token was already used.
     for (const other of isPublic ? [newProof(newDpopKey()), null] : [])
       expect(await statusOf(refresh(client, token, other))).toBe(400);
     const answer = await refresh(client, token, newProof());
@@ -92,7 +93,7 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
 
   // @shows AS-24.3
   test.each(['after it took effect', 'before it took effect'] as const)(
-    'if the row of a proof is lost %s: 503, nothing is spent, and the next proof is accepted',
+    'if the row of a proof is lost %s: 503, the code or token stays valid, and the next proof is accepted',
     async (how) => {
       const client = await registerClient(portal, { public: isPublic });
       const { refresh_token: token } = await exchange(client);

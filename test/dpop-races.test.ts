@@ -7,8 +7,8 @@ import { registerClient, startPortal, type RunningPortal } from './support/porta
 import { SCALE } from './support/scale.ts';
 
 /**
- * One proof, presented to two server processes on one database at the same moment; and nonces of
- * either.
+ * Two server processes on one database get the same proof at the same moment. Each process also
+ * accepts the nonces of the other.
  */
 const config = { oauth_server: { dpop: 'accept' } };
 const withNonces = { oauth_server: { dpop: 'accept', dpop_nonces: true } };

@@ -148,7 +148,7 @@ const boundTo = async (token: string) => {
 const bound = (key: ClientKey) => ({ active: true, token_type: 'DPoP', cnf: { jkt: jktOf(key) } });
 const UNBOUND = { active: true, token_type: 'Bearer', cnf: undefined };
 
-/** Why the request of this response was refused, according to the log. */
+/** Returns from the log why the server refused the request. */
 async function reasonOf(response: Response, at = portal): Promise<unknown> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');
@@ -205,7 +205,7 @@ describe('With DPoP off', () => {
   });
 
   // @shows AS-24.6, AS-25.8
-  test('a client that updates its registration meanwhile keeps the requirement', async () => {
+  test('a client that updates its registration in the meantime keeps the requirement', async () => {
     const switches = {
       dpop: 'accept',
       pushed_authorization_requests: 'accept',
@@ -306,7 +306,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3, RFC9449-5b, RFC9449-11.1
-  test('spends nothing if the proof is wrong, old or used, and the log says why', async () => {
+  test('with a wrong, old or used proof leaves the code or token valid, and the log contains the reason', async () => {
     const key = newDpopKey();
     const once = proof(key);
     await tokensOf(await forService(once));
@@ -407,7 +407,7 @@ describe('A token request with a proof', () => {
 
 describe('The refresh token', () => {
   // @shows AS-24.4, RFC9449-5c
-  test('of a public client is bound to the key of the exchange; another key or none does not spend it', async () => {
+  test('of a public client is bound to the key of the exchange; after a request with another key or no key it stays valid', async () => {
     const key = newDpopKey();
     const first = await tokensOf(
       await exchange(application, await codeOf(application), proof(key)),
@@ -513,7 +513,7 @@ describe('The refresh token', () => {
 
 describe('dpop_jkt', () => {
   // @shows AS-24.5, RFC9449-10
-  test('allows the exchange only with this key; another or none spends the code, like a wrong verifier', async () => {
+  test('allows the exchange only with this key; with another key or no key the code becomes invalid, as after a wrong verifier', async () => {
     const key = newDpopKey();
     const jkt = { dpop_jkt: jktOf(key) };
     for (const client of [application, await registerClient(portal)]) {
@@ -540,7 +540,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('is kept through sign-in, also if another person signs in instead', async () => {
+  test('stays in effect through sign-in, also if another person signs in instead', async () => {
     const key = newDpopKey();
     const visitor = portal.visitor();
     const sent = { dpop_jkt: jktOf(key) };
@@ -670,7 +670,7 @@ describe('Bound tokens are required', () => {
   });
 
   // @shows AS-24.6, RFC9449-5.2
-  test('by a client that registers itself and asks for it', async () => {
+  test('by a client that registers itself and requests it', async () => {
     const registered = await registerItself(portal, { dpop_bound_access_tokens: true });
     expect(registered['dpop_bound_access_tokens']).toBe(true);
     const client = { id: String(registered['client_id']), secret: '' };

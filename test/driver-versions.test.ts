@@ -24,8 +24,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * Applications pin drivers: each is used at its oldest sufficient version and at the newest, on
- * Portico's pool and on theirs.
+ * Applications choose the version of their drivers. The tests use each driver at the oldest
+ * sufficient version and at the newest, on Portico's pool and on the application's.
  */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 const DRIVER = isPostgres ? 'pg' : 'mysql2';
@@ -69,7 +69,7 @@ function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.
     return {
       database: portico.fromPostgres(pool),
       ask: async (sql: string) => (await pool.query<Record<string, unknown>>(sql)).rows,
-      /** Runs them on one connection, and returns it in any state. */
+      /** Runs the statements on one connection, and releases the connection in any state. */
       async leave(...statements: readonly string[]) {
         const client = await pool.connect();
         for (const statement of statements) await client.query(statement).catch(() => {});
@@ -82,7 +82,7 @@ function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.
   return {
     database: portico.fromMysql(pool),
     ask: async (sql: string) => (await pool.query<mysql.RowDataPacket[]>(sql))[0],
-    /** Runs them on one connection, and returns it in any state. */
+    /** Runs the statements on one connection, and releases the connection in any state. */
     async leave(...statements: readonly string[]) {
       const connection = await pool.getConnection();
       for (const statement of statements) await connection.query(statement).catch(() => {});

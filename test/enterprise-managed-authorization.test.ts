@@ -12,8 +12,8 @@ import { ADA, type TestClient } from './support/portal.ts';
 import { startExchangingProvider, type ExchangingProvider } from './support/token-exchange.ts';
 
 /**
- * Tools that an organization opens to a client of its people (MCP, Enterprise-Managed
- * Authorization), with the official SDK's CrossAppAccessProvider.
+ * An organization allows a client of its people to use tools (MCP, Enterprise-Managed
+ * Authorization). The client uses the official SDK's CrossAppAccessProvider.
  */
 const PROGRAM = [
   process.execPath,
@@ -79,7 +79,8 @@ async function capabilitiesAt(at: RunningAssistant, protocolVersion: string): Pr
   return result.capabilities;
 }
 
-// The suite's scenario has a server of its own, so it tests the client that calls our tools below.
+// The suite's scenario starts a separate server. So it tests only the client, which calls our tools
+// in the tests below.
 test('the client passes the conformance suite: auth/enterprise-managed-authorization', async () => {
   const scenario = 'auth/enterprise-managed-authorization';
   const command = `${PROGRAM.join(' ')} < /dev/null`;
@@ -93,7 +94,7 @@ test('the client passes the conformance suite: auth/enterprise-managed-authoriza
 });
 
 // @shows AS-49.1, AS-49.3, AS-49.10
-test('the client calls a personal tool, and the person was not asked', async () => {
+test('the client calls a personal tool, and the person sees no question', async () => {
   const sdk = await startSdk();
   onTestFinished(() => sdk.close());
   expect(await sdk.next()).toHaveProperty('connected');

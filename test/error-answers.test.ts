@@ -126,7 +126,7 @@ describe('an application without its own hooks', () => {
     expect(line).not.toContain('host hook');
   });
 
-  test('503 says when to retry', async () => {
+  test('503 has a Retry-After header', async () => {
     for (const accept of ['*/*', BROWSER]) {
       const response = await fetch(`${running.url}/busy`, { headers: { Accept: accept } });
       expect(response.headers.get('retry-after')).toBe('2');

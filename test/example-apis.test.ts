@@ -311,7 +311,7 @@ describe('the article store', () => {
       for (const messages of Object.values(answer.fields)) expect(messages.join()).toMatch(/\w/);
     });
     // @shows API-3.11, API-7.1
-    test('4. the longest values allowed, to the byte, are kept unchanged', async () => {
+    test('4. the longest allowed values, to the byte, are stored unchanged', async () => {
       const longest = { title: 'ä'.repeat(100), body: '😀'.repeat(2500) };
       const { data } = (await (await post(longest)).json()) as { data: { id: number } };
       await expectJson(await fetch(url(data.id)), 200, { data: { id: data.id, ...longest } });
@@ -363,7 +363,8 @@ describe('the article store', () => {
       const send = () =>
         store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
       let response = await send();
-      // 503 after a long wait for a database connection: tried again.
+      // After a long wait for a database connection, the response is 503, and the test sends the
+      // request again.
       while (response.status === 503) response = await send();
       expect(response.status).toBe(201);
       return ((await response.json()) as { data: { id: number } }).data.id;

@@ -25,8 +25,8 @@ import { expect, onTestFinished, test } from 'vitest';
 const [EXPOSED, THEIRS] = ['Access-Control-Expose-Headers', 'X-Total-Count'] as const;
 
 /**
- * Endpoints that answer like a server's: one leaves the choice of readers to the application, one
- * states it.
+ * Endpoints that respond like those of a server. One endpoint lets the application choose the
+ * exposed headers, and the other one sets them.
  */
 const server = {
   origin: 'http://localhost',

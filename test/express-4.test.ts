@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** A store that is gone: the look-up of a token fails. */
+/** The store is not available, so the look-up of a token fails. */
 const failing = (server: AuthorizationServer): AuthorizationServer => ({
   ...server,
   lookUpToken: async () => ({ failure: globalThis.Response.json({}, { status: 503 }) }),
@@ -27,7 +27,7 @@ describe.each([
   ['Express 4', express4],
   ['Express 5', express],
 ])('%s', (_, framework) => {
-  // Express 4 leaves a rejected promise to the process, which then ends.
+  // Express 4 does not handle a rejected promise. The process then ends.
   test.each(['/oauth/authorize', '/.well-known/jwks.json', '/api/failing', '/api/refused'])(
     'a response to %s that comes after the application’s own, as after a time limit, is an error of the application',
     async (path) => {

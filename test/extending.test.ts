@@ -280,7 +280,7 @@ describe('a grant of a feature', () => {
     ]);
     const token = answer?.told['access_token'];
     expect(await isActive(server, token)).toBe(true);
-    // Without the grant, what it gave has no effect.
+    // Without the grant, the tokens that it issued are no longer valid.
     await server.clients.update(client.id, { addGrants: ['introspection'], removeGrants: [GRANT] });
     expect(await isActive(server, token)).toBe(false);
     await server.clients.update(client.id, { addGrants: [GRANT] });
@@ -288,7 +288,7 @@ describe('a grant of a feature', () => {
     expect(await isActive(startWith({}), token)).toBe(false);
   });
 
-  test('refuses what it does not know, and is asked only for its clients', async () => {
+  test('refuses unknown values, and is called only for its clients', async () => {
     const server = startWith(ON);
     const { client, secret } = await server.clients.create(SERVICE);
     const { client: other, secret: itsSecret } = await server.clients.create({
@@ -309,7 +309,7 @@ describe('a grant of a feature', () => {
     ]);
   });
 
-  test('is gone while its feature is off, and does not block other changes of its clients', async () => {
+  test('does not exist while its feature is off, and does not block other changes of its clients', async () => {
     const { client, secret } = await startWith(ON).clients.create({
       ...SERVICE,
       grants: ['client_credentials', GRANT],
@@ -327,7 +327,7 @@ describe('a grant of a feature', () => {
     expect(less.grants).toEqual(['client_credentials']);
   });
 
-  test('is for clients that prove themselves, if it says so', async () => {
+  test('is limited to clients that authenticate, if the feature declares this', async () => {
     const server = startWith({ ...ON, registration: 'open' });
     await expect(server.clients.create({ ...SERVICE, public: true })).rejects.toThrow(
       `A public client cannot have the grant ${GRANT}`,
@@ -460,7 +460,7 @@ describe('a grant of a feature', () => {
   });
 });
 
-/** A feature with a grant of these rules, which gives nothing. */
+/** A feature with a grant that has these rules and never issues tokens. */
 function granting(rules: object): Feature {
   const grant = {
     name: 'urn:example:own',

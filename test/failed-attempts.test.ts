@@ -23,7 +23,7 @@ let client: TestClient;
 let address: string;
 let addresses = 0;
 const events: AuditEvent[] = [];
-/** By default, the random draw lets no slowed attempt pass. */
+/** The default for `random`. With it, the server rejects every attempt that it slows down. */
 const never = () => 0.999;
 let random = never;
 
@@ -85,7 +85,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('locks no client out: the right secret works from elsewhere, here after the wait, and at once if it was right before', async () => {
+  test('never blocks a client: the right secret works from elsewhere, here after the wait, and immediately if it was right before', async () => {
     await begin();
     await guess(5);
     expect(await status(ask(client.secret))).toBe(429);
@@ -131,7 +131,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('cannot keep the right secret out, whatever attempts came before', async () => {
+  test('cannot block the right secret, after any attempts before it', async () => {
     await begin();
     // Both counters slow down, with different waits.
     await guess(5);
@@ -240,7 +240,7 @@ describe('failed client authentication', () => {
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
   });
 
-  test('stops accepting a replaced secret at once, even if it was right before', async () => {
+  test('rejects a replaced secret immediately, even if it was right before', async () => {
     await begin();
     expect(await status(ask(client.secret))).toBe(200);
     await portal.server.clients.rotateSecret(client.id, 0);

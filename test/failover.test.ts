@@ -129,7 +129,7 @@ describe('a primary that turned read-only', () => {
     ['a statement', "the application's own", openBorrowed],
     ['a transaction', "the application's own", openBorrowed],
   ] as const)(
-    'loses the connection on which %s failed, from %s pool',
+    'closes the connection on which %s failed, from %s pool',
     async (kind, _, openStore) => {
       const database = await openStore();
       await database.execute('CREATE TABLE t (n INTEGER)');
@@ -151,7 +151,7 @@ describe('a primary that turned read-only', () => {
   );
 
   // @shows AS-18.12
-  test('loses every connection made before it was noticed', async () => {
+  test('closes every connection that was opened before the failure was noticed', async () => {
     const database = await openOwn({ poolSize: 3, transactionIdleTimeout: 60 });
     await database.execute('CREATE TABLE t (n INTEGER)');
     const identities = async () => {
@@ -242,7 +242,7 @@ describe('a connection', () => {
     expect(await database.transaction(identityOf)).not.toBe(second);
   });
 
-  test('with an open transaction is kept until it ends', async () => {
+  test('with an open transaction stays open until the transaction ends', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };
     const database = await openOwn({ connectionLifetime: 60, timer });

@@ -42,8 +42,8 @@ import {
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 /**
- * The FAPI 2.0 Security Profile, final: each of its rules for authorization servers, and the
- * request that it forbids.
+ * The final FAPI 2.0 Security Profile. For each rule for authorization servers, there is a test
+ * with the request that the rule forbids.
  */
 
 const clock = createClock();
@@ -281,7 +281,7 @@ describe('clients authenticate only with their own keys', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test('RS256 and none are refused for assertions, proofs and ID tokens', async () => {
+  test('RS256 and none are rejected for assertions, proofs and ID tokens', async () => {
     const rsa = newKey('RS256');
     const own = await registerBanker(portal, {}, { ...rsa, algorithm: 'PS256' });
     await expectRefused(push(at, own, { key: rsa }), 'invalid_client');
@@ -442,7 +442,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.13
-  test('show people which application asks, and for what', async () => {
+  test('show people the application and the requested access', async () => {
     const text = await (await ada.visit(await pushedUrl(at, banker))).text();
     expect(text).toContain('A bank’s application');
     expect(text).toContain('Read your notes');
@@ -456,13 +456,13 @@ describe('authorization requests', () => {
     const code = await obtainCode(at, banker, ada);
     const answered = await tokensOf(exchange(at, banker, code));
     await expectRefused(exchange(at, banker, code), 'invalid_grant');
-    // The code may have been stolen, so everything ends, including the refresh token that does not
-    // rotate.
+    // An attacker may have stolen the code. So everything ends, including the refresh token that
+    // does not rotate.
     await expectRefused(refresh(at, banker, answered.refresh_token), 'invalid_grant');
   });
 
   // @shows AS-27.7, AS-5.2
-  test('spend the code with invalid_grant if it comes without its verifier', async () => {
+  test('get invalid_grant if the exchange has no verifier, and the code becomes invalid', async () => {
     for (const verifier of [undefined, '']) {
       const code = await obtainCode(at, banker, ada);
       const form = { code_verifier: verifier };
@@ -492,7 +492,7 @@ describe('authorization requests', () => {
 
 describe('a refresh token', () => {
   // @shows AS-27.4, FAPI2-5.3.2.1.9
-  test('stays the same, however often it is used, also twice at once', async () => {
+  test('stays the same after any number of uses, also two at the same time', async () => {
     const { refresh_token: token, access_token: first } = await tokens();
     const accessTokens = [first];
     for (let use = 0; use < 3; use += 1) {
@@ -555,7 +555,7 @@ describe('a refresh token', () => {
 
 describe('an access token', () => {
   // @shows FAPI2-5.3.4.2, FAPI2-5.3.4.3
-  test('is accepted only in the header, and ends at once when it is revoked', async () => {
+  test('is accepted only in the header, and ends immediately when it is revoked', async () => {
     const { access_token: token } = await tokens();
     const url = `${portal.url}/oauth/userinfo?access_token=${encodeURIComponent(token)}`;
     const proof = proofOf(at, banker.proofKey, { method: 'GET', url, accessToken: token });
@@ -568,7 +568,7 @@ describe('an access token', () => {
 
 describe('a server with the profile and a contradicting configuration', () => {
   // @shows AS-27.3, FAPI2-5.3.2.1.11, FAPI2-5.3.2.2.3
-  test('does not start, and lists all errors at once', async () => {
+  test('does not start, and lists all errors together', async () => {
     const config = {
       oauth_server: {
         profile: 'fapi2',
@@ -618,7 +618,7 @@ describe('a client with a document', () => {
   });
 
   // @shows AS-27.2, FAPI2-5.4.1.1
-  test('gets ID tokens with an algorithm of the profile if it names none; RS256 by name is refused', async () => {
+  test('gets ID tokens with an algorithm of the profile if it names no algorithm; RS256 by name is refused', async () => {
     const host = await startDocumentHost();
     const other = await startPortal({
       clock: clock.now,

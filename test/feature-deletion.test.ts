@@ -53,7 +53,9 @@ async function change(file: string, to: (content: string) => string): Promise<vo
   await writeFile(file, to(content));
 }
 
-/** The list of MCP features has its own package, whose public names come from the folders, too. */
+/**
+ * The list of MCP features is in a separate package. Its public names also come from the folders.
+ */
 const MCP = path.join('packages', 'mcp', 'src');
 const MCP_FOLDERS = readdirSync(path.join(ROOT, MCP, 'features')).toSorted();
 

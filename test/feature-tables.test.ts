@@ -105,7 +105,7 @@ test("an application's schema has a feature's tables only if the feature is swit
   expect(await application.printMigrations()).toBe('');
   const insert = "INSERT INTO visits (id, expires_at) VALUES ('1', 5)";
   expect((await application.database.execute(insert)).affected).toBe(1);
-  // Switched off again, the rows stay.
+  // When the feature is off again, its rows stay in the database.
   const again = await start(url, false);
   expect(pendingIn(await again.migrations())).toEqual([]);
   expect((await again.database.execute('SELECT id FROM visits')).rows).toEqual([{ id: '1' }]);

@@ -98,7 +98,7 @@ describe('in a real Chromium', () => {
   const STATE = `"><script>document.title='taken'</script>&amp;\u00e9\t'`;
 
   // @shows AS-7.20, AS-7.21
-  test('a script posts the answer at once, and the state arrives as it was sent', async () => {
+  test('a script posts the answer immediately, and the state arrives unchanged', async () => {
     await open({ state: STATE }, true);
     await page.getByRole('button', { name: 'Allow' }).click();
     await arrive('Signed in');
@@ -117,7 +117,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.20, AS-7.23
-  test('without scripts, the button posts it; only cookies with SameSite=None come along', async () => {
+  test('without scripts, the button posts it; the browser sends only cookies with SameSite=None', async () => {
     await open({ state: STATE }, false);
     await page.getByRole('button', { name: 'Allow' }).click();
     await arrive(`Continue to ${host()}`);

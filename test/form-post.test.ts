@@ -64,7 +64,7 @@ async function metadataOf(at: RunningPortal, name: string): Promise<Record<strin
 
 describe('form_post', () => {
   // @shows AS-2.30
-  test('off: the metadata has query alone, and a request for it is refused as before', async () => {
+  test('off: the metadata contains only query, and a request for form_post is refused as before', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server'])
       expect((await metadataOf(off, name))['response_modes_supported']).toEqual(['query']);
     const there = await off.signedIn(ADA);
@@ -132,7 +132,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.21
-  test('is never stored or framed, sends no referrer, and posts to its origin alone', async () => {
+  test('is never stored or framed, sends no referrer, and posts only to its origin', async () => {
     const page = await ada.submit(await ada.visit(url()), { decision: 'allow' });
     expect(Object.fromEntries(page.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -205,7 +205,7 @@ describe('an answer that is posted', () => {
   });
 
   // @shows AS-7.20
-  test('says so to a person who lost every permission', async () => {
+  test('contains the error for a person who lost every permission', async () => {
     const own = await registerClient(portal, { scopes: ['notes:write'] });
     const grace = await portal.signedIn(GRACE);
     await portal.grant(GRACE, 'notes.edit');
@@ -299,7 +299,7 @@ describe('a request that cannot be answered by a form', () => {
     const pushed = await push(portal, native, { ...changes, response_mode: 'form_post' });
     expect([pushed.status, await errorOf(pushed)]).toEqual([400, 'invalid_request']);
     expect(await logOf(portal)).toContain(detail);
-    // Without the mode it is answered as ever.
+    // Without the mode, the response is a redirect, as before.
     expect((await ada.get(url({ ...changes, response_mode: undefined }, native))).status).toBe(200);
   });
 
@@ -322,14 +322,14 @@ describe('a request that cannot be answered by a form', () => {
 
 describe('a pushed request', () => {
   // @shows AS-7.20
-  test('is answered by a form, whatever the browser adds', async () => {
+  test('gets its response in a form, with any parameters that the browser adds', async () => {
     const link = await pushedNow(portal, client, { response_mode: 'form_post' });
     const consent = await ada.visit(`${link}&response_mode=query`);
     const { fields } = await posted(await ada.submit(consent, { decision: 'allow' }));
     expect((await exchangeCode(portal, client, fields['code'] ?? '')).status).toBe(200);
   });
 
-  test('without it is answered in the query, whatever the browser adds', async () => {
+  test('without it gets its response in the query, with any parameters that the browser adds', async () => {
     const consent = await ada.visit(`${await pushedNow(portal, client)}&response_mode=form_post`);
     expect(
       locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.has('code'),

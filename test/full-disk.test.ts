@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Writes until a commit fails, and finds out with another write what became of it, as the
- * authorization server does.
+ * Writes until a commit fails. Then finds out with another write whether the commit took effect, as
+ * the authorization server does.
  */
 const WRITER = `
   import { openDatabase } from 'portico';
@@ -63,7 +63,7 @@ const PROBED = `
 const LARGEST_FILE = 2048;
 
 // @shows AS-18.9
-test('on a full disk, SQLite is asked once what became of a commit, since no other server could take over', async () => {
+test('on a full disk, SQLite is queried once about the effect of a commit, since no other server could take over', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;

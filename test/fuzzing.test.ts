@@ -6,12 +6,15 @@ import { FAULTS } from '../tools/fuzz/faults.ts';
 import { corpusOf, fuzz, targetNames, type Result } from '../tools/fuzz/pool.ts';
 import { LONGEST, RUNS_ALL, SCALE } from './support/scale.ts';
 
-/** In milliseconds: time to start every thread on a machine under load, plus their given time. */
+/**
+ * The time limit in milliseconds. It is the time to start all threads on a busy machine, plus the
+ * time for which they run.
+ */
 const PATIENCE = 300_000 + SCALE.fuzzSeconds * 2000;
 
 /**
- * A change is judged with the same inputs as the one before it; in the long form, and with `npm run
- * fuzz`, each run draws others.
+ * Use a fixed seed, so that a change is tested with the same inputs as the code before it. In the
+ * long form and with `npm run fuzz`, each run uses different inputs.
  */
 const SEED = LONGEST ? Date.now() % 2 ** 31 : 64;
 
@@ -22,7 +25,7 @@ describe('What strangers send', () => {
   const results = new Map<string, Result>();
 
   beforeAll(async () => {
-    // All of them at once: a minute for each is a minute for all.
+    // All targets run at the same time, so a minute for each is a minute in total.
     const targets = targetNames();
     const all = await fuzz({
       targets,

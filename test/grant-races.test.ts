@@ -19,7 +19,7 @@ import {
 import { SCALE } from './support/scale.ts';
 import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
 
-/** One authorization, and two processes that do different things to it at the same moment. */
+/** Two processes do different things to one authorization at the same moment. */
 const ROUNDS = SCALE.mixedRaceRounds;
 
 let one: RunningPortal;
@@ -198,7 +198,7 @@ describe('while one process refreshes, another', () => {
   });
 });
 
-describe('while a person answers Allow twice at once, in two processes,', () => {
+describe('while a person answers Allow twice at the same time, in two processes,', () => {
   /** The person's browser, at the other process. */
   let there: Visitor;
   beforeAll(() => {
@@ -227,7 +227,8 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
       const codes = answers.map((each) => answered(each).get('code') ?? '');
       expect(new Set(codes).size).toBe(browsers.length);
       const exchanges = [];
-      // One after the other: the replaced code is refused before and after, and ends nothing.
+      // The requests run one after the other. The replaced code is refused before and after, and
+      // ends nothing.
       for (const code of round % 2 === 0 ? codes : codes.toReversed())
         exchanges.push(await exchangeCode(round % 2 === 0 ? one : other, own, code));
       const [given, ...more] = exchanges.filter(({ status }) => status === 200);
@@ -261,7 +262,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
 });
 
 // @shows AS-10.1, AS-18.6, AS-19.12
-test('an access token that two processes revoke at once is revoked in both, with one event', async () => {
+test('an access token that two processes revoke at the same time is revoked in both, with one event', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const tokens = await authorized();
     const all = [one, other, one, other].map((at) => revoke(at, client, tokens.access_token));

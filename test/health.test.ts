@@ -21,7 +21,7 @@ import { registerClient, startPortal, type PortalOptions } from './support/porta
 
 const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
 const clock = createClock();
-/** Longer than a probe's result is kept. */
+/** Longer than a probe's result is cached. */
 const LATER = 2;
 
 async function portalWith(options: PortalOptions = {}) {
@@ -137,7 +137,7 @@ describe('a process is not ready:', () => {
   });
 
   // @shows AS-29.3
-  test('while its key directory is gone', async () => {
+  test('while its key directory is missing', async () => {
     const { portal, probe } = await portalWith();
     expect(await (await probe('ready')).json()).toEqual(READY);
     const { key_path: keys } = portal.server.config;
@@ -163,7 +163,7 @@ describe('a process is not ready:', () => {
   });
 
   // @shows AS-29.6
-  test('from the moment that it is told to stop', async () => {
+  test('from the moment of the signal to stop', async () => {
     const { portal, probe } = await portalWith();
     expect((await probe('ready')).status).toBe(200);
     portal.server.health.stop();
@@ -250,7 +250,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('a result is not kept longer if the clock is set back', async () => {
+  test('a result is not cached longer if the clock is set back', async () => {
     let isGone = false;
     const { server } = await serverOn((store) => ({
       execute: (...statement: Parameters<Database['execute']>) =>

@@ -14,8 +14,8 @@ import { freePort } from './support/free-port.ts';
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 /**
- * Two server processes on one database, each killed under load, and so is the database server if
- * there is one. All answers meanwhile, to all clients and from both, are compared with the model of
+ * Two server processes use one database. Under load, the test kills each process, and also the
+ * database server if there is one. It compares all responses of both processes with the model of
  * grants.
  */
 
@@ -81,7 +81,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     SCALE.windowHistoryRounds,
   ],
 ])(
-  'whatever is killed under load, all responses of all processes fit one order of events%s',
+  'with any process killed under load, all responses of all processes fit one order of events%s',
   async (_, config, given, rounds) => {
     nodes = [await startNode(config), await startNode(config)];
     const workload = await startWorkload({ portal, urls: nodes.map(({ url }) => url), ...given });
@@ -106,7 +106,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     await keep(verdict.operations, isWindow);
     // The long form needs TLC, as test/model.test.ts says.
     if (RUNS_ALL) await expectExplained(verdict.operations, isWindow);
-    // It happened: authorizations were ended, and uses refused.
+    // Check that the interesting cases happened: authorizations were ended, and uses were refused.
     const answers = new Set(verdict.operations.map(({ answer }) => answer));
     expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual(
       [],
@@ -124,7 +124,10 @@ async function expectExplained(operations: readonly Operation[], window: boolean
   expect(unexplained).toEqual([]);
 }
 
-/** With KEEP_HISTORY, a folder: the input of test/model.test.ts, for tools/model/histories/. */
+/**
+ * If the variable KEEP_HISTORY names a folder, the history is written there. It is the input of
+ * test/model.test.ts, for tools/model/histories/.
+ */
 async function keep(operations: readonly Operation[], window: boolean): Promise<void> {
   const { KEEP_HISTORY: folder } = process.env;
   if (folder === undefined) return;

@@ -8,8 +8,8 @@ import { createRandom } from './support/random.ts';
 import { simulate, type Faults } from './support/history/simulated-server.ts';
 
 /**
- * The request, its start and end, and the answer. Tokens are named after the use that returned
- * them.
+ * A line contains the request, its start and end, and the response. Each token has the name of the
+ * use that returned it.
  */
 type Line = readonly [asked: Asked, begin: number, end: number, answer: Ending, node?: string];
 
@@ -35,7 +35,7 @@ const look = (token: string): Asked => ({ kind: 'look', token });
 const remove: Asked = { kind: 'remove', client: 'client' };
 const revokeClient: Asked = { kind: 'revoke client', client: 'client' };
 
-/** The person allows it and the code is exchanged, until 4. */
+/** Until time 4, the person allows the request, and the client exchanges the code. */
 const begun: readonly Line[] = [
   [allow, 1, 2, 200],
   [exchange('1'), 3, 4, 200],
@@ -348,7 +348,7 @@ describe('a history with a valid order is accepted:', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('where a 503 promises nothing: a use that was spent', () => {
+  test('where a 503 leaves the effect open: a use that took effect', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -364,7 +364,7 @@ describe('with a window for refreshing again', () => {
       (each) => each.broken,
     );
 
-  test('the same tokens for one refresh token are accepted, also at once, and for one whose response was lost', () => {
+  test('the same tokens for one refresh token are accepted, also for simultaneous requests, and after a response was lost', () => {
     expect(
       broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2']),
     ).toEqual([]);

@@ -7,7 +7,7 @@ import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
 import { BearerError } from 'portico';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-/** Endpoints that show what reaches them, and answer like a server's. */
+/** Endpoints that return the request they got, and respond like those of a server. */
 const shown: Mountable = {
   endpoints: [
     {
@@ -28,7 +28,7 @@ const shown: Mountable = {
   ],
 };
 
-describe('portico/hono, where there is nothing but fetch', () => {
+describe('portico/hono, with only fetch', () => {
   const mounted = portico(shown as Parameters<typeof portico>[0]);
   const app = new Hono()
     .use(cors())
@@ -45,7 +45,7 @@ describe('portico/hono, where there is nothing but fetch', () => {
   const names = (response: Response) =>
     response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
 
-  test('cookies of the context are kept, set before, by and after the endpoint, beside those of the endpoint', async () => {
+  test('cookies of the context stay in the response, set before, by and after the endpoint, next to those of the endpoint', async () => {
     const response = await app.request('/shown', form);
     expect(response.status).toBe(201);
     expect(new Set(names(response))).toEqual(
@@ -88,7 +88,7 @@ describe('portico/hono, where there is nothing but fetch', () => {
   });
 });
 
-/** Finds no token, whatever is sent. */
+/** Finds no token in any request. */
 const server = { lookUpToken: async () => ({ run: (work: () => unknown) => work() }) };
 const refusing = () =>
   new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {
@@ -130,7 +130,7 @@ describe('a refusal by token()', () => {
     expect(await new Response(plain).json()).toHaveProperty('error');
   });
 
-  test('loses its Content-Length if an error handler of the application replaces its body', async () => {
+  test('has no Content-Length if an error handler of the application replaces its body', async () => {
     const app = new Hono()
       .use(async (c, next) => {
         c.header('Content-Length', '3');
@@ -148,7 +148,7 @@ describe('a refusal by token()', () => {
   });
 });
 
-test('bearerErrors() alone leaves all other errors to the application', async () => {
+test('bearerErrors() without other middleware leaves all other errors to the application', async () => {
   const part = new Hono().onError(bearerErrors()).get('/', () => {
     throw new Error('the oven is on fire');
   });

@@ -40,15 +40,15 @@ import { formOf, type Visitor } from './support/visitor.ts';
 /** How many requests every endpoint gets. */
 const ON_A_SERVER = inject('databaseServer') !== undefined;
 const CASES = ON_A_SERVER ? SCALE.hostileRequestsOnServers : SCALE.hostileRequests;
-/** No answer may take this long, in milliseconds; a machine under load must stay far below. */
+/** The maximum duration of a request, in milliseconds. It is high enough for a busy machine. */
 const HANGS = 60_000;
 
 let portal: RunningPortal;
-/** A public client: it has no secret, whose check would be slow on purpose. */
+/** A public client. It has no secret, so no request needs the slow check of a secret. */
 let client: TestClient;
-/** Its secret is never sent, so even its unchanged tokens must be refused. */
+/** A client whose secret is never sent, so the server must reject even its unchanged tokens. */
 let owner: TestClient;
-/** May only introspect; its secret is sent in one of fifty requests. */
+/** A client that may only introspect. One of fifty requests contains its secret. */
 let inspector: TestClient;
 let ada: Visitor;
 let own: Tokens;
@@ -98,13 +98,16 @@ interface Answer {
   readonly body: string;
 }
 
-/** The problems of an answer, in words; empty if there are none. */
+/** Returns the problems of a response, in words. The list is empty if there are none. */
 type Judge = (answer: Answer) => readonly string[];
 
 const TRACE = /\bat .*\(.*:\d+:\d+\)|node_modules|\.[jt]s:\d+|node:internal/;
 const TOKEN = /"(?:access|refresh|id)_token"\s*:/;
 
-/** For every endpoint: no fault, no internals, no token, and no redirect elsewhere. */
+/**
+ * Checks for every endpoint that the response is no server error, reveals no internals and no
+ * token, and redirects to no other place.
+ */
 function judged(answer: Answer): string[] {
   const { response, body } = answer;
   const headers = [...response.headers].map((header) => header.join(': ')).join('\n');
@@ -116,8 +119,8 @@ function judged(answer: Answer): string[] {
 }
 
 /**
- * Where a browser is redirected: nowhere, to this origin, or to the registered redirect URI without
- * a code.
+ * Checks the redirect target. It must be on this origin, or the registered redirect URI without a
+ * code.
  */
 function astray(response: Response): readonly string[] {
   const location = response.headers.get('location');
@@ -142,7 +145,7 @@ function mediaTypeOf({ response }: Answer): string | null {
   return response.headers.get('content-type')?.split(';', 1)[0] ?? null;
 }
 
-/** JSON, and in a refusal the string `error`. */
+/** Checks for a JSON response. If the request was rejected, it must have the member `error`. */
 const inJson: Judge = (answer) => {
   if (mediaTypeOf(answer) !== 'application/json') return [`is ${mediaTypeOf(answer)}`];
   let value: unknown;
@@ -158,7 +161,7 @@ const inJson: Judge = (answer) => {
     : [];
 };
 
-/** A page or a redirect; requests that no browser sends may be refused in JSON. */
+/** Checks for a page or a redirect. A request that no browser sends may be rejected with JSON. */
 const forPeople: Judge = (answer) => {
   const { response, body } = answer;
   if (response.status >= 300 && response.status < 400) return [];
@@ -168,15 +171,16 @@ const forPeople: Judge = (answer) => {
 };
 
 async function answerTo(method: string, path: string, sent: Sent): Promise<Answer> {
-  // Lets timers run: the one that detects hanging requests, and those that close idle connections.
+  // Let timers run: the timer that finds hanging requests, and those that close idle connections.
   await setImmediate();
   const response = await portal.application.fetch(requestOf(portal, method, path, sent));
   return { sent, response, body: await response.text() };
 }
 
 /**
- * Sends the requests to the endpoint, such as `POST /oauth/token`, and checks every answer. If all
- * were refused early, that would show little, so these statuses must be among the answers.
+ * Sends the requests to the endpoint, such as `POST /oauth/token`, and checks every response. Some
+ * responses must have these statuses. Otherwise all requests could have been rejected too early to
+ * test much.
  */
 async function expectAll(
   endpoint: string,
@@ -196,11 +200,11 @@ async function expectAll(
     { numRuns: CASES, timeout: HANGS },
   );
   expect(await kept()).toEqual(before);
-  // Only a long run is certain to reach all of them.
+  // Only a long run certainly gets all of these statuses.
   expect(RUNS_ALL && !ON_A_SERVER ? reached.filter((status) => !seen.has(status)) : []).toEqual([]);
 }
 
-/** Those of the server and of the kit. */
+/** The paths of the server and of the kit. */
 const PATHS = [
   '/oauth/authorize',
   '/oauth/token',
@@ -227,7 +231,7 @@ const TABLES = [
   'host_account_permissions',
 ] as const;
 
-/** Every row that only an authorized caller may add, change or remove. */
+/** Returns the rows that only an authorized caller may add, change or remove. */
 async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
   const { database } = portal.application;
   const tables = TABLES.map(async (table) => {
@@ -241,8 +245,8 @@ async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
 // ---------------------------------------------------------------------------------------------
 
 /**
- * Looks like a token and is not valid for this client: another client's, or with one character
- * changed.
+ * A text that looks like a token but is not valid for this client. It is a token of another client,
+ * or has one different character.
  */
 function anyToken(): Arbitrary<string> {
   const living = [own.access_token, own.id_token, code, owners.access_token];
@@ -254,9 +258,9 @@ function anyToken(): Arbitrary<string> {
 }
 
 /**
- * A token without the mark of its family is unknown. A sender with the mark has had a token of the
- * family, so a token that differs after the mark counts as used, and ends the family
- * (docs/decisions/0008).
+ * Changes the part of a refresh token that contains the mark of its family. The changed token is
+ * unknown. With the right mark and another rest, the server would treat it as a used token and end
+ * the family (docs/decisions/0008), because the sender must have had a token of the family.
  */
 function nearRefreshToken(token: string): Arbitrary<string> {
   const end = token.lastIndexOf('.');
@@ -283,7 +287,9 @@ function anyRedirectUri(): Arbitrary<string> {
   );
 }
 
-/** A POST of a client: mostly public; in one of fifty requests with a secret, correct or wrong. */
+/**
+ * A POST of a client. Most are from the public client. One of fifty has a secret, correct or wrong.
+ */
 function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
   const token = anyToken();
   const named = alternatives.map((parameters) => ({ client_id: anyClientId(), ...parameters }));
@@ -587,7 +593,7 @@ describe('for every input', () => {
     const usual = { token, cookie: ada.cookies(), authorized: 0 };
     const requests = rarely(
       postNear([form, { ...form, _csrf: fc.oneof(nearMiss(csrf), word) }], usual),
-      // These reach the password check, which is slow on purpose.
+      // These requests get to the password check, which is slow by design.
       fc.oneof(
         postNear(
           [{ ...form, _csrf: constant(csrf), password: fc.oneof(nearMiss(PASSWORD), word) }],
@@ -684,7 +690,7 @@ async function csrfTokenOf(visitor: Visitor): Promise<string> {
   return formOf(await (await visitor.get('/login')).text()).fields['_csrf'] ?? '';
 }
 
-/** The id of a request that this visitor was asked. */
+/** Returns the id of a request for which this visitor sees the consent screen. */
 async function requestIdOf(visitor: Visitor): Promise<string> {
   const consent = await visitor.visit(authorizationUrl(portal, client));
   return formOf(await consent.text()).fields['request_id'] ?? '';

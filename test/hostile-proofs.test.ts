@@ -28,8 +28,8 @@ import {
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 /**
- * Malformed proofs of possession at every endpoint: none causes a server error, and none is
- * accepted.
+ * Sends malformed proofs of possession to every endpoint. None may cause a server error, and none
+ * may be accepted.
  */
 
 const clock = createClock();
@@ -44,7 +44,10 @@ let portal: RunningPortal;
 let tools: RunningAssistant;
 let service: TestClient;
 let application: TestClient;
-/** A token of Ada's at the portal and one of a service for tools, bound to each key. */
+/**
+ * For each key, a token of Ada's at the portal and a token of a service for tools, both bound to
+ * the key.
+ */
 const bound = new Map<ClientKey, { readonly ada: string; readonly service: string }>();
 
 const basic = ({ id, secret }: TestClient) =>
@@ -101,12 +104,12 @@ afterAll(async () => {
   await tools.close();
 });
 
-/** A place that checks proofs. */
+/** A route or an endpoint that checks proofs. */
 interface Place {
   readonly name: string;
   readonly path: string;
   readonly method: string;
-  /** The owner of the token there; null without a token. */
+  /** The owner of the token at this place. It is null if no token is needed. */
   readonly token: 'ada' | 'service' | null;
 }
 
@@ -150,12 +153,12 @@ function requestWith({ path }: Place, { method, url, accessToken }: Door, proof:
   return new Request(url, { method, headers, body: bodies[path] ?? null });
 }
 
-/** The result: accepted, refused as a wrong proof, or an unexpected answer. */
+/** Returns the result: accepted, rejected because of the proof, or an unexpected response. */
 async function judged(place: Place, response: Response): Promise<string> {
   const { status, headers } = response;
   const said = await response.text();
   if (status === 200 || status === 201) return 'accepted';
-  // Node itself refuses lines that are too long for HTTP.
+  // Node rejects header lines that are too long for HTTP.
   if (status === 431) return 'refused';
   const challenge = headers.get('www-authenticate') ?? '';
   const isRefused =
@@ -172,7 +175,7 @@ interface Tried {
   readonly changes: readonly Change[];
 }
 
-/** A valid proof is accepted once, and any other never. */
+/** Checks that a valid proof is accepted once, and that an invalid proof is never accepted. */
 async function expectJudged({ place, key, changes }: Tried): Promise<void> {
   const door = doorOf(place, key);
   const applied = changes.filter(({ at }) => at === undefined || at(door));
@@ -191,7 +194,8 @@ async function expectJudged({ place, key, changes }: Tried): Promise<void> {
 const SHORT = ['/oauth/token', '/oauth/userinfo'];
 const [KEY] = KEYS as readonly [ClientKey, ...ClientKey[]];
 
-// One function checks them all: the other places get the random ones, and the long form.
+// The same function checks proofs at all places. So in the short form, these tests run at only two
+// places.
 describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))(
   'a proof at $name',
   (place) => {

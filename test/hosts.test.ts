@@ -8,9 +8,9 @@ import { HOST_PROFILES, type HostProfile } from './support/mcp/host-profiles.ts'
 import { ReplayedHost, type HostTokens } from './support/mcp/replayed-host.ts';
 
 /**
- * Each MCP host connects to one application with one configuration, that of
- * docs/connecting-assistants.md: a voice assistant to `/mcp`, which does not challenge, the others to
- * an endpoint that does.
+ * Each MCP host connects to one application with the configuration in
+ * docs/connecting-assistants.md. The voice assistant uses `/mcp`, which sends no challenge. The
+ * others use an endpoint that sends challenges.
  */
 
 let host: BareHost;
@@ -32,7 +32,7 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     expect(await answer.text()).toContain('Ada Lovelace');
   });
 
-  test('refreshes from three processes at once, and each can go on', async () => {
+  test('refreshes from three processes at the same time, and each can continue', async () => {
     const { replayed, tokens } = await connected(profile);
     const answers = await replayed.refreshAll(tokens.refresh_token, 3);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -71,14 +71,14 @@ const ASKS_FOR_SOME = HOST_PROFILES.filter(
 const UNCHALLENGED = HOST_PROFILES.filter(({ path }) => path !== undefined);
 
 test.each(ASKS_FOR_ALL)(
-  '$name, which asks for all scopes at once, calls every tool',
+  '$name, which requests all scopes in one request, calls every tool',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     expect(await (await replayed.call(tokens.access_token, 'my_orders')).text()).toContain('soup');
   },
 );
 
-test.each(ASKS_FOR_SOME)('$name learns which scope another tool needs', async (profile) => {
+test.each(ASKS_FOR_SOME)('$name gets the scope that another tool needs', async (profile) => {
   const { replayed, tokens } = await connected(profile);
   const refused = await replayed.call(tokens.access_token, 'my_orders');
   expect(refused.status).toBe(403);
@@ -86,7 +86,7 @@ test.each(ASKS_FOR_SOME)('$name learns which scope another tool needs', async (p
 });
 
 test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
-  '$name asks again with that scope, and keeps what it had',
+  '$name sends a new request with that scope, and keeps its earlier scopes',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     const named = replayed.scopesOf(await replayed.call(tokens.access_token, 'my_orders'));
@@ -114,7 +114,7 @@ describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge',
     ]);
   });
 
-  test('calls as a service, and is told that a personal tool needs a linked account', async () => {
+  test('calls as a service, and gets the error that a personal tool needs a linked account', async () => {
     const { assistant } = host;
     const accessToken = await assistant.serviceToken();
     const { replayed } = await connected(profile);

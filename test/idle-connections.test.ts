@@ -51,7 +51,7 @@ async function end(id: string): Promise<void> {
   await expect.poll(async () => (await administrator.execute(look)).rows).toEqual([]);
 }
 
-/** No line: the application has a listener, or gave no pool. */
+/** The log has no line, because the application has a listener, or did not pass its pool. */
 const UNTOLD = ['a pool of our own', 'a pool with a listener', 'a pool with a later listener'];
 
 /** The log of an application that lost a connection of its `pg` pool. */

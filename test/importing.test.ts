@@ -165,7 +165,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1, AS-41.6
-  test('writes nothing if one record is refused, says which and why, and repeats no secret and no hash', async () => {
+  test('writes nothing if one record is rejected, prints its position and the reason, and repeats no secret and no hash', async () => {
     const before = await ids();
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
@@ -277,7 +277,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('registers each client once if several imports run at once', async () => {
+  test('registers each client once if several imports run at the same time', async () => {
     const records = Array.from({ length: 5 }, () => record());
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
     const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
@@ -309,7 +309,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.3
-  test('generates a secret on request, prints it once, and keeps its hash', async () => {
+  test('generates a secret on request, prints it once, and stores its hash', async () => {
     const about = record({ client_secret: undefined });
     const file = await fileOf([about]);
     expect((await run('oauth:client:import', file)).stdout).toContain('or use --new-secrets');
@@ -393,7 +393,8 @@ describe('a secret that another server had hashed', () => {
       );
       return verified - before;
     };
-    // Two while a client of this portal has two secrets, like the one that was rotated above.
+    // An unknown client costs two hashes while a client of this portal has two secrets, like the
+    // one that was rotated above.
     const unknown = await cost('unknown');
     expect(unknown).toBeGreaterThan(0);
     expect([await cost(own.id), await cost(idOf(digest)), await cost(idOf(derived))]).toEqual([
@@ -441,7 +442,7 @@ describe('an empty secret', () => {
     ]);
   });
 
-  /** As an earlier release imported it, which did not check what was hashed. */
+  /** Imports a secret as an earlier release did, which did not check the hashed value. */
   async function importedBefore(secretHash: string, at = portal): Promise<string> {
     const about = record({ grant_types: ['client_credentials', 'introspection'] });
     await at.server.importing.clients([about]);
@@ -520,8 +521,8 @@ describe('an empty secret', () => {
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
       expect(await doctor()).toEqual([]);
 
-      // Secrets of another server are tried first, however many others precede them: each costs a
-      // slow hash.
+      // The secrets of another server are checked first, even after many other clients, because
+      // each check computes a slow hash.
       const { client: own } = await lone.server.clients.create({
         name: 'Own',
         scopes: ['notes:read'],
@@ -747,7 +748,7 @@ describe('oauth:subject:import', () => {
   };
 
   // @shows AS-41.7
-  test('keeps the sub by which clients know a person, and no other person ever gets it', async () => {
+  test('keeps the sub of a person that clients have stored, and no other person ever gets it', async () => {
     const [ada, grace] = [await reference(ADA), await reference(GRACE)];
     const file = await fileOf(JSON.stringify({ ...ada, sub: 'auth|4711' }));
     const dry = await runAt(people, ['oauth:subject:import', file, '--dry-run']);

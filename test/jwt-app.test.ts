@@ -20,8 +20,8 @@ import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
 /**
- * The browser's storage is not sent with a navigation, so its pages need a browser that runs their
- * scripts.
+ * A browser does not send its storage with a navigation. So the pages need a browser that runs
+ * their scripts.
  */
 describe('an application that signs in with a JWT in the browser’s storage', () => {
   let storage: string;
@@ -183,7 +183,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" removes the token and the cookie, and asks the next person who signs in', async () => {
+  test('"Not you?" removes the token and the cookie, and shows the question to the next person who signs in', async () => {
     await authorize();
     await signIn(ADA);
     await page.click('button[value=switch]');

@@ -34,7 +34,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** What someone tries who has read RFC 7521, RFC 7523, ID-JAG and the MCP extension. */
+/** Attacks by a person who has read RFC 7521, RFC 7523, ID-JAG and the MCP extension. */
 
 const OTHER_IDP = 'https://other-idp.example';
 
@@ -70,7 +70,7 @@ const nameOf = async (token: string) => {
 };
 
 // @shows AS-49.4
-test('whatever else an assertion says about the person, the account is that of issuer and subject', async () => {
+test('the account is that of issuer and subject, with any other claims about the person in the assertion', async () => {
   const { portal } = organization;
   const grace = await accountOf(portal, GRACE);
   const claims = {
@@ -89,7 +89,7 @@ test('whatever else an assertion says about the person, the account is that of i
 });
 
 // @shows AS-49.4
-test('of two accounts that are linked to a subject at once, one gets it, and the other is refused', async () => {
+test('if two accounts are linked to a subject at the same time, one gets it, and the other is refused', async () => {
   const { portal } = organization;
   const access = portal.server.organizationAccess;
   if (access === undefined) throw new Error('the grant is off');
@@ -139,7 +139,10 @@ test('the page of applications names every organization that gave access, also b
   );
 });
 
-/** What happens between the assertion and its use, and what takes it back. */
+/**
+ * An event between the issue of the assertion and its use. It returns a function that undoes it, or
+ * null.
+ */
 type Event = (client: TestClient) => Promise<(() => Promise<unknown>) | null>;
 
 const EVENTS: Readonly<Record<string, Event>> = {
@@ -225,7 +228,7 @@ test.each<[what: string, claims: Changes]>([
 });
 
 // @shows AS-49.3
-test('a resource or scope that only the request asks for is a fault of the request', async () => {
+test('a wrong resource or scope in the request is an error of the request, not of the assertion', async () => {
   const resource = 'https://elsewhere.example/api';
   expect(await errorOf(await ask({}, { resource }))).toBe('invalid_target');
   expect(await errorOf(await ask({ scope: undefined }, { scope: 'admin' }))).toBe('invalid_scope');
@@ -268,7 +271,7 @@ test('a token that an organization gave is no assertion, code or refresh token, 
 });
 
 // @shows AS-49.3
-test('what an organization gave is no consent: the person is still asked, and prompt=none is refused', async () => {
+test('access that an organization gave is no consent: the person still gets the question, and prompt=none is refused', async () => {
   const { portal } = organization;
   const client = await registerClient(portal, {
     scopes: ['openid', 'notes:read'],

@@ -26,7 +26,7 @@ import {
 } from './support/identity-provider.ts';
 import type { Tokens } from './support/portal.ts';
 
-/** Access that an organization gives, with what hosts may answer. */
+/** Tests access that an organization gives, with different values from the host. */
 
 const ISSUER = 'https://host.example';
 const ADA = { provider: 'staff', id: 'ada' };
@@ -88,7 +88,7 @@ function serverWith(more: Partial<Host>, on: OpenedDatabase = database): Authori
   return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database: on });
 }
 
-/** The database. It does this once, after the subject of a person was read. */
+/** The database. It calls `act` once, after the subject of a person was read. */
 function afterSubject(act: () => Promise<unknown>): OpenedDatabase {
   let isDone = false;
   return {
@@ -148,7 +148,7 @@ async function statusOf(server: AuthorizationServer, value: string): Promise<num
 }
 
 // @shows AS-49.4
-test('a link needs the exact name of the account, and the refusal says it', async () => {
+test('a link needs the exact name of the account, and the error contains that name', async () => {
   const { organizationAccess } = serverWith({});
   await expect(
     organizationAccess?.link({ issuer: IDP, subject: SUBJECT }, { ...ADA, id: 'ADA' }),
@@ -178,7 +178,7 @@ test('a host that returns undefined means no account, for assertions and for tok
 });
 
 // @shows AS-49.4
-test('a host is told the issuer, its tenant and the subject, and nothing else', async () => {
+test('a host gets the issuer, its tenant and the subject, and nothing else', async () => {
   const told: unknown[] = [];
   const server = serverWith({
     accountFor: async (assertion) => {
@@ -220,7 +220,7 @@ test.each([
   await access?.allow({ person: ADA, clientId });
   expect((await present(server, SUBJECT)).status).toBe(200);
   expect(await statusOf(server, given.access_token)).toBe(401);
-  // What was allowed is the person's again: ending everything ends it.
+  // The access is allowed again, so ending everything ends it again.
   await access?.end(ADA, null);
   expect((await present(server, SUBJECT)).status).toBe(400);
   await access?.allow({ person: ADA, clientId: null });

@@ -17,7 +17,7 @@ import {
 } from './support/identity-provider.ts';
 import { ADA, requestToken, type RunningPortal, type TestClient } from './support/portal.ts';
 
-/** Assertions that must give nothing: each differs from a valid one in one thing. */
+/** Assertions that must not get a token. Each one differs from a valid assertion in one detail. */
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -61,7 +61,7 @@ const withHeader = (changes: Members, key: ClientKey = idp.key) =>
 /** Signs this text as the payload. */
 const withPayload = (text: string) => signed(idp.key, jagHeader(idp.key), text);
 
-/** Writes the claims with this member a second time, with this value. */
+/** Writes the claims, and adds this member a second time with this value. */
 function doubled(name: string, value: unknown): string {
   const text = JSON.stringify(jagClaims(portal, assistant));
   return withPayload(`${text.slice(0, -1)},"${name}":${JSON.stringify(value)}}`);
@@ -252,7 +252,7 @@ const FOREIGN: readonly Refusal[] = [
   ],
 ];
 
-/** Signs with the public key as an HMAC secret. */
+/** Signs with the public key as the secret of an HMAC. */
 function hmac(algorithm: string, digest: string, secret: string | Buffer): string {
   const header = JSON.stringify({ ...jagHeader(idp.key), alg: algorithm });
   const input = `${encode(header)}.${encode(JSON.stringify(jagClaims(portal, assistant)))}`;

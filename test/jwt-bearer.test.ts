@@ -127,7 +127,7 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.2
-  test('of two at once with one jti, exactly one is accepted', async () => {
+  test('of two simultaneous ones with the same jti, exactly one is accepted', async () => {
     const assertion = assertionFor(portal, assistant, idp.key);
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => present(portal, assistant, assertion)),
@@ -217,7 +217,7 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.4
-  test('for a subject that is not linked is refused, whatever e-mail address it has', async () => {
+  test('for a subject that is not linked is rejected, with any e-mail address', async () => {
     const claims = { sub: 'someone', email: ADA, email_verified: true };
     expect(await errorOf(await ask(claims))).toBe('invalid_grant');
   });
@@ -225,7 +225,7 @@ describe('an assertion of a trusted issuer', () => {
 
 describe('a token that an organization gave', () => {
   // @shows AS-49.5
-  test('stops at once if the account is suspended', async () => {
+  test('stops working immediately if the account is suspended', async () => {
     const { access_token: token } = await tokensOf(await ask());
     expect(await isAccepted(token)).toBe(true);
     await portal.suspend(ADA);
@@ -235,7 +235,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.4, AS-49.5
-  test('stops at once if the subject is unlinked, and stays dead after a new link', async () => {
+  test('stops working immediately if the subject is unlinked, and stays invalid after a new link', async () => {
     await link(portal, GRACE, 'grace');
     const { access_token: token } = await tokensOf(await ask({ sub: 'grace' }));
     expect(await isAccepted(token)).toBe(true);
@@ -248,7 +248,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.5
-  test('stops at once if the issuer is no longer trusted, or the grant is off', async () => {
+  test('stops working immediately if the issuer is no longer trusted, or the grant is off', async () => {
     const { access_token: token } = await tokensOf(await ask());
     expect(await isAccepted(token)).toBe(true);
     const { DATABASE_URL: databaseUrl = '' } = portal.env;
@@ -268,7 +268,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.5
-  test('lives as long as its client has the grant, and no token that a person allowed does', async () => {
+  test('is valid as long as its client has the grant, unlike a token that a person allowed', async () => {
     const client = await registerBoth();
     const { access_token: given } = await tokensOf(await ask({}, {}, client));
     const allowed = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
@@ -330,7 +330,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('that an operator ends stays ended, for this person and client alone', async () => {
+  test('stays ended after an operator ended it, only for this person and client', async () => {
     const client = await registerAssistant(portal);
     await link(portal, GRACE, 'grace at work');
     await tokensOf(await ask({ sub: 'grace at work' }, {}, client));
@@ -369,7 +369,7 @@ describe('a token that an organization gave', () => {
   test('cannot begin for any client after all access of the person was ended', async () => {
     const person = await newPerson('all-ended');
     const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
-    // Nothing is stored about the person but the link.
+    // The server stores only the link about the person.
     expect(await portal.server.access.revokePerson(person)).toEqual({
       authorizations: 0,
       requests: 0,
@@ -386,7 +386,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('works for a person again once an operator allows it, but not what was ended alone', async () => {
+  test('works for a person again after an operator allows it, except for what was ended separately', async () => {
     const person = await newPerson('allowed-again');
     const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
     const askFor = (client: TestClient) => ask({ sub: 'allowed-again' }, {}, client);
@@ -411,7 +411,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('is dead if its access is ended at the same moment, by whatever comes first', async () => {
+  test('is invalid if its access is ended at the same moment, in any order', async () => {
     const person = await newPerson('raced');
     const { access } = portal.server;
     for (let round = 0; round < 8; round += 1) {
@@ -447,7 +447,7 @@ describe('a token that an organization gave', () => {
   });
 
   // @shows AS-49.6
-  test('stays ended however long nobody uses it', async () => {
+  test('stays ended after any time without use', async () => {
     let now = Date.now();
     const at = await startPortal({ config: idp.config, clock: () => now });
     onTestFinished(() => at.close());
@@ -480,7 +480,7 @@ describe('a token that an organization gave', () => {
       (await portal.server.access.list({ person, clientId: client.id })).items;
     const given = (await listed()).find(({ givenBy }) => givenBy !== null);
     await portal.server.access.revokeAuthorization(given?.id ?? '');
-    // What the person allowed stays.
+    // The access that the person allowed stays.
     expect((await listed()).map(({ givenBy }) => givenBy)).toEqual([null]);
   });
 
@@ -495,7 +495,7 @@ describe('a token that an organization gave', () => {
     await portal.server.access.erasePerson(grace);
     const { items } = await givenAccess().list(100);
     expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
-    // What was ended stays ended until an operator allows it.
+    // Ended access stays ended until an operator allows it.
     await link(portal, GRACE, 'erased');
     expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
     await givenAccess().allow({ person: grace, clientId: null });
@@ -588,7 +588,7 @@ describe('the tenant of an issuer', () => {
 
 describe('the keys of an issuer', () => {
   // @shows AS-49.7
-  test('in a file are read again: a new key works, and a withdrawn key is refused at once', async () => {
+  test('in a file are read again: a new key works, and a withdrawn key is rejected immediately', async () => {
     onTestFinished(() => idp.publish(idp.key));
     const next = newKey('ES256');
     const by = (key: typeof next) =>
@@ -623,7 +623,7 @@ describe('the keys of an issuer', () => {
     const by = (key: typeof old) => present(at, client, assertionFor(at, client, key, {}, now));
     await tokensOf(await by(old));
     host.publish('/keys', { keys: [next.jwk] });
-    // Strangers' keys cannot make the server fetch without end.
+    // Tokens signed with unknown keys cannot make the server fetch again and again.
     for (let round = 0; round < 20; round += 1)
       expect(await errorOf(await by(newKey('RS256')))).toBe('invalid_grant');
     expect(host.asked).toHaveLength(1);
@@ -663,7 +663,7 @@ describe('the keys of an issuer at a URL, with jwks_lifetime 0', () => {
   };
 
   // @shows AS-49.7
-  test('are fetched for each assertion that one of them signed: a withdrawn key is refused at once', async () => {
+  test('are fetched for each assertion that one of them signed: a withdrawn key is rejected immediately', async () => {
     const { host, key, by } = await startStrict();
     for (let round = 0; round < 8; round += 1) await tokensOf(await by(key));
     expect(host.asked).toHaveLength(8);

@@ -9,14 +9,14 @@ const KINDS = waysOf(
 );
 
 /**
- * Those whose host knows the client's address; the others return null, or their framework does not
- * say.
+ * The frameworks whose host knows the client's address. For the others, the host returns null, or
+ * the framework does not provide the address.
  */
 const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
 
 describe.each(KINDS)('mounted by $name', (mount) => {
   // @shows AS-19.6
-  test('kept events have the request and the network, for an endpoint and for a tool', async () => {
+  test('stored events have the request and the network, for an endpoint and for a tool', async () => {
     const running = await mount.start({
       oauth_server: { audit: { keep: true } },
       mcp: { audit: true },

@@ -15,7 +15,9 @@ import {
 let opened: OpenedStore;
 let portal: RunningPortal;
 let client: TestClient;
-/** Until it resolves, inserts of events wait; each is counted as it arrives. */
+/**
+ * Inserts of events wait until this promise is resolved. Each insert is counted when it arrives.
+ */
 let locked: PromiseWithResolvers<void> | null = null;
 let arrived = Promise.withResolvers<void>();
 let inserts = 0;
@@ -70,7 +72,7 @@ const keptOf = async (clientId: string) =>
   (await portal.server.audit.list({ clientId, type: 'secret_rotated' }, { limit: 1000 })).items
     .length;
 
-/** The events that are in the log instead of the table. */
+/** The events that were written to the log instead of the table. */
 async function saidInstead(): Promise<
   readonly { readonly id: string; readonly client_id: string }[]
 > {
@@ -88,14 +90,14 @@ test('a response is sent after its event is in the table', async () => {
   const asked = ask().finally(() => (isAnswered = true));
   await arrived.promise;
   expect((await fetch(`${portal.url}/.well-known/openid-configuration`)).status).toBe(200);
-  // On a machine this slow, the second is over, and the log has it.
+  // On a very slow machine, the second may already be over, and the log contains the event.
   expect(isAnswered && (await saidInstead()).length === 0).toBe(false);
   unlock();
   expect((await asked).status).toBe(200);
 });
 
 // @shows AS-19.6
-test('events that arrive meanwhile share a statement', async () => {
+test('events that arrive in the meantime share a statement', async () => {
   lock();
   const first = portal.server.audit(event('sharing'));
   await arrived.promise;

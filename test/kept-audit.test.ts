@@ -45,7 +45,10 @@ interface Page {
   readonly next: string | null;
 }
 
-/** The configuration of a portal that keeps and streams, in the folder of its log. */
+/**
+ * The configuration of a portal that stores and streams events. Both files are in the folder of its
+ * log.
+ */
 const recording = (file: string) => ({
   trusted_proxies: 1,
   oauth_server: {
@@ -57,7 +60,7 @@ const recording = (file: string) => ({
 
 const folder = path.join(ROOT, 'test', 'fixtures', 'configured-portal');
 const streamed = path.join(ROOT, 'node_modules', '.cache', 'tests', randomBytes(8).toString('hex'));
-/** The time of the portal, if it differs from the console's. */
+/** The portal's clock, if it differs from the console's. */
 let time: number | null = null;
 let portal: RunningPortal;
 let client: TestClient;
@@ -234,14 +237,14 @@ async function operate(): Promise<void> {
   await run('oauth:person:revoke', provider, person);
 }
 
-/** Passed on as the server passes on its own. */
+/** Emits events in the same way as the server. */
 async function tell(...events: readonly AuditEvent[]): Promise<void> {
   await Promise.all(events.map((event) => portal.server.audit(event)));
 }
 
 const ADMINISTRATOR = { provider: 'accounts', id: 'the administrator' };
 
-/** The source of each type here. */
+/** The source of each type of event in this test. */
 const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'unknown'>> =
   {
     consent_granted: 'http',
@@ -280,7 +283,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
     resource_read: 'unknown',
   };
 
-/** Over HTTP an event has an address and a request, from the console it has neither. */
+/** An event over HTTP has an address and a request. An event from the console has neither. */
 function whereFrom({ by, address, request_id: request }: Item): string {
   if (by === 'console')
     return address === null && request === null ? 'console' : 'a console with a request';
@@ -351,7 +354,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     ]);
     expect(Object.fromEntries(kinds)).toEqual({
       ...Object.fromEntries(Object.entries(FROM).map(([type, from]) => [type, [from]])),
-      // Of the application itself, of an operator, and of a client.
+      // Events of the application itself, of an operator, and of a client.
       client_registered: ['console', 'http', 'unknown'],
       signing_key_created: ['administrator', 'unknown'],
       family_revoked: ['console', 'http'],
@@ -370,7 +373,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('kept events never change with later ones', async () => {
+  test('stored events never change after later events', async () => {
     const before = await rows();
     await live();
     await portal.server.prune();
@@ -380,7 +383,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.13, AS-19.9
-  test('a few failed sign-ins per account are kept with account and address, under a pseudonym after the person is erased', async () => {
+  test('a few failed sign-ins per account are stored with account and address, under a pseudonym after the person is erased', async () => {
     const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
     const attempt = async (identifier: string, address: string) => {
       const answer = await fetch(`${portal.url}/login`, {
@@ -404,8 +407,8 @@ describe('with oauth_server:audit:keep and :stream', () => {
       details: {},
     });
 
-    // For one account five in a minute, from any number of networks; and for unknown accounts five
-    // per network.
+    // In a minute, five events for one account are stored, from any number of networks. For unknown
+    // accounts, five events per network are stored.
     const of = async (address: RegExp) =>
       (await failed()).filter((item) => address.test(item.address ?? '')).length;
     for (let count = 0; count < 8; count += 1) await attempt(GRACE, `192.0.2.${80 + count}`);
@@ -415,7 +418,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     time += 60_000;
     await attempt('nobody-8', '192.0.2.99');
     expect(await of(/^192\.0\.2\.99$/)).toBe(6);
-    // And three hundred of all in a minute, one of which was that.
+    // In a minute, at most three hundred events of all kinds are stored. One of them was above.
     const { events } = portal.application;
     for (let count = 0; count < 310; count += 1) {
       const address = `203.0.${100 + Math.floor(count / 200)}.${count % 200}`;
@@ -473,7 +476,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('a store that refuses events changes no response: the log has the event, and the next one is kept', async () => {
+  test('a store that rejects events changes no response: the log has the event, and the next one is stored', async () => {
     const { database } = portal.application;
     await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
     try {
@@ -681,7 +684,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('finds the events of one authorization, alone and with a type', async () => {
+  test('finds the events of one authorization, with or without a type', async () => {
     const { refresh_token: token } = await authorize();
     const [issued] = (await list('--type=tokens_issued', '--limit=1')).items;
     await authorize();
@@ -780,7 +783,8 @@ describe('oauth:audit', () => {
     expect(found).toEqual([idOf(1), idOf(0)]);
     expect(pages).toBeGreaterThan(2);
     expect(pages).toBeLessThan(6);
-    // As lines the output is complete: past a page of a thousand, and past empty pages.
+    // With `--json-lines`, the output is complete: it continues after a page of a thousand, and
+    // after empty pages.
     const linesOf = async (...args: string[]) =>
       (await run('oauth:audit', '--json-lines', ...args)).stdout
         .trim()
@@ -789,7 +793,7 @@ describe('oauth:audit', () => {
     const wanted = inserted.filter(([, , , id]) => id === 'crowded').map(([id]) => id);
     expect(await linesOf('--client=crowded')).toEqual(wanted.toReversed());
     expect(await linesOf('--client=crowded', '--type=consent_denied')).toEqual(found);
-    // A rare type is found at once.
+    // Events of a rare type are found immediately.
     expect((await list('--client=pages', '--type=tool_called')).items).toHaveLength(5);
   });
 });
@@ -835,7 +839,7 @@ describe('a person who is erased', () => {
   const person = (id: string) => ({ provider: 'erased', id });
 });
 
-test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and prints what was kept before', async () => {
+test('without the settings, no event is stored, streamed or removed; oauth:audit prints this, and also the events stored before', async () => {
   const plain = await startPortal({
     databaseUrl: portal.env['DATABASE_URL'] ?? '',
     signingKey: false,
@@ -885,7 +889,7 @@ test('oauth:prune removes only what is older than retention_days', async () => {
 });
 
 // @shows AS-19.6
-test('a tool call is kept with its request, client and person', async () => {
+test('a tool call is stored with its request, client and person', async () => {
   const config = { oauth_server: { audit: { keep: true } }, mcp: { audit: true } };
   const assistant = await startAssistant({ config, databaseServer: null });
   try {

@@ -19,8 +19,8 @@ import {
 import { freePort } from './support/free-port.ts';
 
 /**
- * Two processes on one database, each with its own key directory, as when keys are delivered to
- * every machine.
+ * Two processes on one database. Each has a separate key directory, as when an operator copies keys
+ * to every machine.
  */
 let one: RunningPortal;
 let other: RunningPortal;
@@ -63,7 +63,10 @@ async function published({ url }: RunningPortal): Promise<readonly unknown[]> {
   return ((await response.json()) as { keys: { kid: unknown }[] }).keys.map(({ kid }) => kid);
 }
 
-/** The key that a process signs with, found with a new refresh token each time. */
+/**
+ * Returns the key that a process signs with. It gets an ID token with a new refresh token each
+ * time.
+ */
 async function signing(portal: RunningPortal): Promise<unknown> {
   const { refresh_token: token } = await obtainTokens(one, client, ADA);
   const { id_token: signed } = (await (await refresh(portal, client, token)).json()) as Tokens;
@@ -107,7 +110,7 @@ describe('a new key delivered to one machine after another', () => {
     }
     expect([await signing(one), await signing(other)]).toEqual([before, before]);
 
-    // One sees the rename, and the other not yet: both know both keys.
+    // One process sees the renamed file earlier than the other. Both know both keys.
     const [first = '', second = ''] = directories();
     await run(SIGN, first, kid);
     await expect.poll(() => signing(one), seen).toBe(kid);
@@ -119,7 +122,7 @@ describe('a new key delivered to one machine after another', () => {
   });
 
   // @shows AS-11.2
-  test('signs at once under its own name where it exists, and is unknown elsewhere', async () => {
+  test('signs immediately under its own name on machines that have it, and is unknown on others', async () => {
     const before = await signing(other);
     const kid = await makeKey();
     const [name = ''] = await readdir(keysIn(fresh));

@@ -32,7 +32,7 @@ import { freePort } from './support/free-port.ts';
 
 /**
  * Commands that root runs, for example from its crontab, for a server that runs as another user.
- * The tests need root, because only root can make a file for others.
+ * The tests need root, because only root can create a file for another user.
  */
 
 const SERVING = 65_534;
@@ -69,8 +69,8 @@ async function dependencies(): Promise<readonly string[]> {
 }
 
 /**
- * Node and the package, readable by another user: in place or, if the clone is in a private folder,
- * as copies of what runs. `through` runs a command as that user.
+ * Returns Node and the package in a place that another user can read. If the clone is in a private
+ * folder, these are copies. `through` runs a command as that user.
  */
 async function installedFor(
   through: readonly [string, ...string[]],
@@ -129,7 +129,7 @@ beforeEach(async () => {
       plugins: [oauthServer()],
     });`,
   );
-  // The code belongs to root and is readable, whatever the umask.
+  // The code belongs to root and is readable, with any umask.
   for (const name of ['.', 'node_modules']) await chmod(path.join(folder, name), 0o755);
   for (const name of ['package.json', 'app.ts']) await chmod(path.join(folder, name), 0o644);
   await mkdir(storage(), { mode: 0o700 });
@@ -181,7 +181,7 @@ const findings = async (result: ConsoleResult, part: string) =>
     (each) => each.part === part,
   );
 
-/** As root's commands made it in releases before they gave it away. */
+/** Earlier releases left the files of root's commands to root. */
 const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
 
 describe('in a storage directory of the serving account, root’s commands make files that', () => {
@@ -266,8 +266,8 @@ describe('a key file that the serving account cannot read', () => {
         code_challenge_method: 'S256',
       });
       await giveToRoot(name);
-      // A process that has already read it continues with it. So test with a new key, as after a
-      // restart.
+      // A process that has already read a key continues with it. So the test uses a new key, as
+      // after a restart.
       const newest = '9000000000000-newest.json';
       await writeFile(path.join(keyPath(), newest), await readFile(path.join(keyPath(), name)), {
         mode: 0o600,

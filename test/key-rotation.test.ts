@@ -37,8 +37,8 @@ import { SCALE } from './support/scale.ts';
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 const DAY = 86_400;
 /**
- * For how many seconds a new key is published before it signs: the five of the key set's
- * Cache-Control, and a quarter of an hour.
+ * How many seconds a new key is published before it signs. These are the five seconds of the key
+ * set's Cache-Control, plus 15 minutes.
  */
 const STAGED = 905;
 const BY = { provider: 'accounts', id: 'the administrator' };
@@ -123,7 +123,7 @@ describe('oauth:keys:rotate', () => {
     const random = createRandom(7);
     const sources = [await tokenSource(one), await tokenSource(other)];
     const processes = [one, other];
-    /** What a library caches for ten minutes, whatever Cache-Control says. */
+    /** The key set that a library caches for ten minutes, without reading Cache-Control. */
     let cached = await keySet(one);
     let cachedAt = clock.now();
     const living: { token: string; until: number }[] = [];
@@ -151,7 +151,7 @@ describe('oauth:keys:rotate', () => {
       expect(new Set(sets.map((set) => kidsOf(set).toSorted().join())).size).toBe(1);
       expect(kidsOf(sets[0] ?? { keys: [] }).length).toBeLessThan(8);
     }
-    // It was a rotation, and more than one.
+    // The keys were rotated more than once.
     expect(signers.size).toBeGreaterThan(2);
     expect(events.some(({ type }) => type === 'signing_key_removed')).toBe(true);
   });
@@ -178,7 +178,7 @@ describe('oauth:keys:rotate', () => {
       },
     ]);
     expect(await rotate()).toMatchObject({ staged: [], removed: [] });
-    // As after a second at most.
+    // The other process reads the directory again, as it does at least once a second.
     await other.server.keys.all();
     expect((await keys().active())?.kid).toBe(old);
     expect((await other.server.keys.active())?.kid).toBe(old);
@@ -213,7 +213,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('makes one key if several processes run it at once', async () => {
+  test('makes one key if several processes run it at the same time', async () => {
     for (const algorithm of ['ES256', 'EdDSA'] as const) {
       await keys().generate(algorithm);
       const rounds = [one, other, one, other, one, other];
@@ -250,7 +250,7 @@ describe('oauth:keys:rotate', () => {
 
   // @shows AS-11.13
   test('names keys for releases without staged keys: a staged one sorts as the oldest until it signs, then as the newest', async () => {
-    // As that release reads them.
+    // The earlier release reads them in this order.
     const newest = async () =>
       (await readdir(keyPath))
         .filter((name) => /^(\d+)-[A-Za-z0-9_-]+(?:\.(ES256|EdDSA))?\.json$/.test(name))
@@ -276,7 +276,7 @@ describe('oauth:keys:rotate', () => {
     const draft = path.join(keyPath, `.draft-${'0'.repeat(32)}`);
     await writeFile(draft, '{"kty":', { mode: 0o600 });
     const { staged } = await keys().rotate();
-    // Another command may still be writing it.
+    // Another command may still be writing the file.
     expect(await readdir(keyPath)).toContain(path.basename(draft));
     await utimes(draft, 1, 1);
     clock.advance(STAGED);
@@ -292,7 +292,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.22
-  test('makes no file name that leads out of the directory, whatever the kid in a file is', async () => {
+  test('makes no file name that leads out of the directory, with any kid in a file', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     const file = path.join(keyPath, name);
@@ -308,10 +308,10 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('changes nothing and says so if it cannot write', async () => {
+  test('changes nothing and prints an error if it cannot write', async () => {
     const before = await readdir(keyPath);
     const run = ['oauth:keys:rotate', '--json'];
-    // No file may have a single byte.
+    // With this limit, no file can be written.
     const limited = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"';
     const command = [
       process.execPath,
@@ -365,7 +365,7 @@ describe('oauth:keys:rotate', () => {
 
 describe('oauth:keys:rotate --now', () => {
   // @shows AS-11.14, AS-11.17
-  test('signs with a new key at once, and removes all others of its algorithm, also a staged one', async () => {
+  test('signs with a new key immediately, and removes all others of its algorithm, also a staged one', async () => {
     const next = await tokenSource(one);
     const old = await next();
     await keys().rotate();
@@ -408,7 +408,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
-  test('leaves a key that signs if several processes run it at once', async () => {
+  test('leaves a key that signs if several processes run it at the same time', async () => {
     await Promise.all(
       [one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })),
     );
@@ -530,7 +530,7 @@ describe('the doctor', () => {
         detail: expect.stringMatching(/^\S{43} \(RS256\) is published and signs from/) as string,
       },
     ]);
-    // It signs by now, and ID tokens of the previous key are still valid.
+    // The key signs now, and ID tokens from the previous key are still valid.
     clock.advance(1000);
     expect(await rotation()).toEqual([]);
     clock.advance(DAY - 1000);

@@ -59,7 +59,8 @@ beforeAll(async () => {
   for (const [, id, type] of KEYS)
     await run('pkcs11-tool', [...AS_USER, '--keypairgen', '--key-type', type, '--id', id]);
   const keySigners: Awaited<ReturnType<typeof pkcs11Signer>>[] = [];
-  // One after the other: two processes that open a new SoftHSM token at once have failed.
+  // Open the keys one after the other, because two processes that open a new SoftHSM token at the
+  // same time can fail.
   for (const [algorithm, id] of KEYS) keySigners.push(await pkcs11Signer(keyOf(algorithm, id)));
   portal = await startPortal({ keySigners, signingKey: false });
 });
@@ -83,7 +84,7 @@ describe('a key of SoftHSM', () => {
   });
 
   // @shows AS-11.19
-  test('that is unavailable spends nothing: the same code works afterwards', async () => {
+  test('that is unavailable leaves the code valid: the same code works afterwards', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     process.env['PORTICO_TEST_PIN'] = '000000';

@@ -59,7 +59,7 @@ const SECRET = 'pkcs11-tool --pin 648219';
 type Sign = KeySigner['sign'];
 
 const clock = createClock();
-/** What the signer of each algorithm does now; null for its normal work. */
+/** Replaces the next signatures of each algorithm. If null, the signer works normally. */
 let misbehaves: Sign | null = null;
 const signers = ALGORITHMS.map((algorithm) => {
   const made = signerOf(algorithm, `module ${algorithm}`, { timeout: 50 });
@@ -257,7 +257,7 @@ describe('an invalid signature', () => {
   ];
 
   // @shows AS-11.19
-  test('returns 503 with the reason only in the log, and spends nothing: the same request works afterwards', async () => {
+  test('returns 503 with the reason only in the log, and leaves the code valid: the same request works afterwards', async () => {
     const client = clientOf('ES256');
     const visitor = await portal.signedIn(ADA);
     let token = '';

@@ -41,8 +41,8 @@ describe('a clock that is set back', () => {
   test('does not make a process sign with a key that another one has replaced and removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
-    // Another process generates a key, and one whose clock says it is old enough removes the
-    // previous one.
+    // Another process generates a key. Then the previous key is removed, as by a process whose
+    // clock is ahead.
     const [old = ''] = await readdir(directory());
     const elsewhere = await startPortal({
       config: { oauth_server: { key_path: directory() } },
@@ -120,7 +120,7 @@ describe('a key directory that is lost while serving', () => {
 
   // @shows AS-11.4
   test.each(LOSSES)(
-    '%s: requests that need an ID token are 503 and spend nothing',
+    '%s: requests that need an ID token get 503, and the code or token stays valid',
     async (_, lose, restore) => {
       const visitor = await portal.signedIn(ADA);
       const code = await obtainCode(portal, client, visitor);

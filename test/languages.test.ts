@@ -135,7 +135,7 @@ describe('the pages', () => {
         say('scope.email.label'),
       ];
       await requirePage(consent, tag, shown);
-      // Reloaded and answered: the request is identified only by its id.
+      // The page is reloaded and answered. Only the id identifies the request.
       await requirePage(await visitor.get(consent.url), tag, shown);
       expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
       const again = await visitor.submit(consent, { decision: 'allow' });

@@ -12,8 +12,8 @@ interface Import {
 }
 
 /**
- * The packages that each package may import, by their public names. The build bundles what
- * `resource-server` uses of `portico`.
+ * The packages that each package may import, by their public names. The build bundles the parts of
+ * `portico` that `resource-server` uses.
  */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sql: [],
@@ -39,7 +39,7 @@ const EXAMPLES = [
   'relying-party',
 ];
 
-/** The folders that may import nothing above themselves: each may import itself and these. */
+/** The folders at the bottom. Each may import only itself and the listed folders. */
 const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   'keys/jws': [],
   http: [],
@@ -47,7 +47,10 @@ const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   defaults: ['http', 'words'],
 };
 
-/** The folders and files of the large packages, from the top: each may import those after it. */
+/**
+ * The folders and files of the large packages, from top to bottom. Each may import only those after
+ * it.
+ */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'packages/portico/src': [
     'mounts/',

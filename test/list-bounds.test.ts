@@ -12,7 +12,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** One more than the largest page, and than two batches. */
+/** One more than the largest page, and more than two batches. */
 const MANY = 1001;
 
 const clock = createClock();
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** Copies the one row until there are this many; `ids` makes their ids from a number. */
+/** Copies the one row until there are this many rows. `ids` returns the ids for a number. */
 async function copy(
   table: string,
   column: string,
@@ -57,7 +57,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** The size of each page, requested one after the other; each item is on exactly one of them. */
+/** Requests all pages and returns their sizes. Checks that each item is on exactly one page. */
 async function sizes(
   list: (page: { limit?: number; after?: string }) => Promise<Page>,
   limit?: number,
@@ -86,7 +86,7 @@ const run = (...args: readonly string[]) =>
 const HEX = "printf('%012x%020x', 1000, i)";
 
 // @shows AS-30.8
-test('clients: a page has a thousand at most, the last one says so, and a list without pages has all', async () => {
+test('clients: a page has at most a thousand, the last page is marked as such, and a list without pages has all', async () => {
   const { clients } = portal.server;
   const list = (page: { limit?: number; after?: string }) => clients.page(page);
   expect(await sizes(list)).toEqual([1]);

@@ -99,8 +99,8 @@ async function grantedTo(
 }
 
 /**
- * Why a request for these scopes is refused, from the log: the browser is not redirected to an
- * unverified client.
+ * Returns from the log why the server refuses a request for these scopes. It does not redirect the
+ * browser to an unverified client.
  */
 async function refusedAt(
   portal: RunningPortal,
@@ -205,7 +205,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('asks for all scopes and is granted those that it can have, is told so, and only those are shown to the person', async () => {
+  test('requests all scopes and gets those that it can have; the response lists them, and the person sees only those', async () => {
     const page = await (await ada.visit(authorizationUrl(portal, client, { scope: ALL }))).text();
     expect(page).toContain('Read your notes');
     expect(page).not.toContain('Discover tools');
@@ -216,7 +216,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('is refused if none of them is left, and for an unknown scope', async () => {
+  test('is refused if no scope is left, and for an unknown scope', async () => {
     for (const [scope, told] of [
       ['mcp:service', 'not registered for this client: "mcp:service"'],
       ['notes:read unheard:of', 'not registered for this client: "unheard:of"'],
@@ -247,7 +247,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('refreshes with the scopes that it first asked for, and not with those that it was not granted', async () => {
+  test('refreshes with the scopes of its first request, without those that it was not granted', async () => {
     const { refresh_token: first } = await grantedTo(
       portal,
       client,
@@ -313,11 +313,11 @@ describe('a client that is a document', () => {
   beforeAll(async () => {
     portal = await start({ client_id_metadata_documents: true }, { clock: clock.now });
   });
-  // The limits of a minute belong to another file.
+  // Time passes, because the limits of a minute must not apply to the next file.
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19
-  test('asks for all scopes and is granted those of its document', async () => {
+  test('requests all scopes and is granted those of its document', async () => {
     const id = host.publish('/narrow.json', {
       client_name: 'Narrow',
       redirect_uris: [REDIRECT_URI],

@@ -21,7 +21,7 @@ import { SCALE } from './support/scale.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Each line unchanged: one that is not JSON, or is broken in two, throws. */
+/** Parses each line. Throws if a line is not JSON or was written in two parts. */
 const linesIn = (log: string): readonly Line[] =>
   log
     .split('\n')
@@ -63,7 +63,7 @@ describe('every log line of a request has its id', () => {
     });
     onTestFinished(() => portal.close());
     const client = await registerClient(portal);
-    // No request caused this: it happened in this process.
+    // The event was not caused by a request, but happened in this process.
     const before = linesIn(await logOf(portal)).length;
     const tokens = await obtainTokens(portal, client, ADA);
     await callApi(portal, '/oauth/userinfo', tokens.access_token);
@@ -94,7 +94,7 @@ describe('every log line of a request has its id', () => {
     MOUNTS.filter(({ name }) =>
       ['portico/express', 'portico/fastify', 'portico/koa'].includes(name),
     ),
-  )('on $name: two that are answered at once each have their own', async (mount) => {
+  )('on $name: two simultaneous requests each have their own id', async (mount) => {
     const running = await mount.start();
     onTestFinished(() => running.close());
     const ids = Array.from({ length: 20 }, (_, index) => `asked-${index}`);
@@ -114,7 +114,7 @@ describe('every log line of a request has its id', () => {
     const lines = linesIn(await running.log()).filter(({ message }) =>
       String(message).startsWith('audit: client_'),
     );
-    // An event does not carry the request id, so the line gets it where it is written.
+    // An event has no request id. The code that writes the line adds it.
     expect(lines.map(({ requestId }) => String(requestId)).toSorted()).toEqual(ids.toSorted());
   });
 });
@@ -137,7 +137,7 @@ beforeAll(async () => {
     private_key_jwt: true,
     client_id_metadata_documents: { allowed_hosts: ['nowhere.invalid'] },
   };
-  // Slow-downs would give all of them the same answer.
+  // Without this, the server would slow the requests down and return the same response to all.
   portal = await startPortal({ config: { oauth_server: switched }, random: () => 0 });
   const mount = MOUNTS.find(({ name }) => name === 'portico/node');
   if (mount === undefined) throw new Error('There is no mount portico/node');
@@ -211,7 +211,7 @@ const PATHS = [
   '/nowhere',
 ];
 const METHODS = ['GET', 'POST', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'];
-/** The places in which a secret may be put by mistake, with the text around it. */
+/** The places into which a secret may be pasted by mistake, with the text around it. */
 const AROUND: readonly ((secret: string) => string)[] = [
   (secret) => secret,
   (secret) => `https://app.example/cb?code=${secret}`,
@@ -315,7 +315,7 @@ describe('no line of the log', () => {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     said.push(await logOf(portal), await mounted.log());
-    // Not everything was refused at the entrance.
+    // Check that the requests were not all rejected at the first check.
     for (const status of [400, 401, 403, 404, 405])
       expect(statuses.get(status), String(status)).toBeGreaterThan(0);
     const lines = said.flatMap((log) => linesIn(log));

@@ -74,7 +74,7 @@ const answer = (page: Response, decision: 'logout' | 'stay', visitor = ada) =>
 
 describe('with an ID token of the signed-in person', () => {
   // @shows AS-2.51, AS-51.1
-  test('the session ends at once, and the browser returns with the state', async () => {
+  test('the session ends immediately, and the browser returns with the state', async () => {
     const response = await ada.get(
       logoutUrl({ id_token_hint: idToken, post_logout_redirect_uri: BACK, state: 'a b' }),
     );
@@ -148,7 +148,7 @@ describe('with an ID token of the signed-in person', () => {
   });
 });
 
-describe('without such a token the person is asked', () => {
+describe('without such a token the person must confirm', () => {
   // @shows AS-51.2
   test('and is signed out and returns only after confirming', async () => {
     const page = await ada.get(
@@ -183,7 +183,7 @@ describe('without such a token the person is asked', () => {
   );
 
   // @shows AS-51.2
-  test('a token that another key signed, or that is none, proves nothing', async () => {
+  test('a token that another key signed, or an invalid one, proves nothing', async () => {
     const [, payload = ''] = idToken.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<
       string,
@@ -228,7 +228,7 @@ describe('without such a token the person is asked', () => {
 
 describe('a token that was right once', () => {
   // @shows AS-51.2
-  test('of an earlier session ends nothing at once', async () => {
+  test('of an earlier session does not end the session without a question', async () => {
     [ahead, hostAhead] = [2000, 2000];
     const again = await portal.signedIn(ADA);
     const page = await again.get(logoutUrl({ id_token_hint: idToken }));
@@ -248,7 +248,7 @@ describe('a token that was right once', () => {
 
 describe('a form of another site, with which browsers send no session', () => {
   // @shows AS-51.2
-  test('continues with GET, so that no one is told to be signed out who is not', async () => {
+  test('continues with GET, so that the page never shows a false success', async () => {
     const page = await ada.get(logoutUrl({ client_id: client.id }));
     const { fields } = formOf(await page.text());
     const sent = { ...fields, decision: 'logout' };
@@ -471,7 +471,7 @@ test('the URIs of a client are written in one transaction with the client', asyn
   ).json()) as Readonly<Record<string, string>>;
   const before = await portal.server.clients.list();
   await database.execute('ALTER TABLE oauth_client_metadata RENAME TO away');
-  // It can be read, but not written.
+  // The table can be read, but not written.
   await database.execute(
     'CREATE VIEW oauth_client_metadata AS SELECT DISTINCT client_id, metadata FROM away',
   );
@@ -589,7 +589,7 @@ describe('a host with a sign-out page', () => {
     expect(away.pathname).toBe('/bye');
     const returnTo = new URL(away.searchParams.get('return_to') ?? '', portal.url);
     expect(returnTo.pathname).toBe('/oauth/logout');
-    // A page that ends nothing does not lead on.
+    // If nothing was signed out, the page does not redirect.
     const again = await ask(server, returnTo.href);
     expect([again.status, again.headers.get('location')]).toEqual([200, null]);
     signedIn = null;

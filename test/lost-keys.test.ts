@@ -67,7 +67,7 @@ test('a process that starts without the keys of issued ID tokens returns 503 unt
   try {
     const client = await registerClient(portal);
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
-    // No ID token was ever issued: as on a new server.
+    // No ID token was ever issued, as on a new server.
     const fresh = await keySet();
     expect([fresh.status, await fresh.json()]).toEqual([200, { keys: [] }]);
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
@@ -84,7 +84,8 @@ test('a process that starts without the keys of issued ID tokens returns 503 unt
       'error',
     ]);
     expect(lines[0]).toContain(`The signing keys that were in ${elsewhere} are gone`);
-    // Requests that need an ID token are 503 and spend nothing; the others continue.
+    // Requests that need an ID token get 503, and their codes and tokens stay valid. Other requests
+    // work.
     expect((await refresh(started, client, tokens.refresh_token)).status).toBe(503);
     const visitor = await started.signedIn(ADA);
     const asked = (scope: string) => visitor.get(authorizationUrl(started, client, { scope }));

@@ -20,14 +20,17 @@ import { openWay } from './support/way.ts';
 const PATIENCE = { timeout: 20_000 };
 
 /**
- * One statement outside of transactions, and the database server lost before it answered (decision
- * 9).
+ * One statement outside of a transaction. The test stops the database server before the server
+ * responds (decision 9).
  */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
-/** If a use is one statement: declared only there, because a skipped test counts as failed. */
+/**
+ * The name of the engine if one statement marks something as used. Other engines declare no test,
+ * because a skipped test counts as failed.
+ */
 const ONE_STATEMENT = isPostgres ? ['PostgreSQL'] : [];
 let server: DatabaseServer;
-/** The server's own, without anything in between. */
+/** A direct connection to the server. */
 let direct: OpenedDatabase;
 
 beforeAll(async () => {
@@ -49,7 +52,7 @@ beforeEach(async () => {
 });
 
 type On = Pick<OpenedDatabase, 'execute' | 'transaction'>;
-/** A single-statement use of something that works once. */
+/** A use of a value that works once. The use is a single statement. */
 const USE = isPostgres
   ? `WITH claimed AS (UPDATE families SET generation = 2 WHERE id = 1 AND generation = 1 RETURNING id)
      INSERT INTO tokens (id) SELECT id FROM claimed`
@@ -61,7 +64,7 @@ const generation = async (on: Pick<OpenedDatabase, 'execute'>) => {
   return rows[0]?.generation;
 };
 
-/** Uses it; `asked` counts the questions. */
+/** Uses the value. `asked` counts the queries about the result. */
 function use(on: On) {
   const counts = { asked: 0 };
   const using = on.execute(USE, [], () => {
@@ -77,9 +80,9 @@ function use(on: On) {
 }
 
 /**
- * Uses it while another transaction holds the row, until `goOn`. The row is held unchanged:
- * PostgreSQL does not keep a queue for a row that its holder has changed, and the question could
- * overtake the statement (decision 9 says what the store does instead).
+ * Uses the value while another transaction locks the row, until `goOn`. The transaction does not
+ * change the row. PostgreSQL has no queue for a row that was changed, so the query could overtake
+ * the statement (decision 9 explains what the store does instead).
  */
 async function useBlocked(on: On) {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -149,7 +152,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     const way = await openWay(server.url, openStore);
     const { using, counts, goOn, watching } = await useBlocked(way.database);
     way.cut();
-    // The question queues behind the statement. MariaDB does not report waiting statements at once.
+    // The query waits behind the statement. MariaDB does not report waiting statements immediately.
     const isAsked = async () =>
       counts.asked === 1 && (!isPostgres || (await countWaiting(watching)) === 2);
     await expect.poll(isAsked, PATIENCE).toBe(true);
@@ -159,7 +162,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('is asked about for thirty seconds, and asked again if the question is refused', async () => {
+  test('is queried for thirty seconds, and queried again if the query is rejected', async () => {
     const timer = createTimer();
     const way = await openWay(server.url, (url) => openStore(url, { timer }));
     way.holdsFrom = 'families SET generation';
@@ -178,7 +181,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     way.isHeld = false;
     for (let seconds = 0; seconds < 30; seconds += 1) {
       await expect.poll(() => [asked, timer.waiting()], PATIENCE).toEqual([seconds + 1, 1]);
-      // Longer than any pause.
+      // Longer than any pause between two queries.
       timer.advance(1000);
     }
     await unavailable(using);
@@ -225,7 +228,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 });
 
-describe('the question is not asked', () => {
+describe('the effect is not queried', () => {
   test('if no connection could be made', async () => {
     const database = openDatabase(server.url, { directory: '/' });
     onTestFinished(() => database.close());

@@ -26,15 +26,15 @@ import { openWay } from './support/way.ts';
 /** A machine under load needs time, in milliseconds. */
 const PATIENCE = { timeout: 20_000 };
 
-/** Uses that are lost on the way to the database, and what happens to them (decision 9). */
+/** Uses that are lost on the way to the database, and their result (decision 9). */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 /**
- * Whether a use is one statement or a transaction: declared only there, because a skipped test
- * counts as failed.
+ * Whether a use is one statement or a transaction. Only the matching engine declares its test,
+ * because a skipped test counts as failed.
  */
 const AS_STATEMENT = isPostgres ? ['PostgreSQL'] : [];
 const AS_TRANSACTION = isPostgres ? [] : ['MariaDB'];
-/** Only requests that issue something send all of them. */
+/** Only requests that issue something send all of these scopes. */
 const SCOPES = 'openid profile email notes:read notes:write';
 
 /** A portal that reaches its database through a test connection, and a client. */
@@ -50,7 +50,7 @@ async function openPortal() {
   return { way, direct, portal, client };
 }
 
-/** A PostgreSQL server whose commits can be made to wait for a standby that does not come. */
+/** A PostgreSQL server. The test can make its commits wait for a standby that does not exist. */
 async function startPrimary() {
   const server = await POSTGRES.start();
   onTestFinished(() => server.close());
@@ -64,7 +64,7 @@ async function startPrimary() {
     await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
     await direct.execute('SELECT pg_reload_conf()');
   };
-  /** Commits something, and resolves to whether that had to wait, which then ends. */
+  /** Commits something. Resolves to whether the commit had to wait. The wait then ends. */
   const probe = async (): Promise<boolean> => {
     let isDone = false;
     const commit = direct.execute("SELECT pg_logical_emit_message(true, 'probe', '')");
@@ -81,7 +81,7 @@ async function startPrimary() {
     server,
     direct,
     waitsForStandby,
-    /** Resolves once commits wait, which is some time after the server was told. */
+    /** Resolves when commits wait, some time after the setting was changed. */
     awaitStandby: async (): Promise<void> => {
       await tell('unknown');
       await expect.poll(probe, { ...PATIENCE, interval: 10 }).toBe(true);
@@ -108,7 +108,7 @@ function revokeToken(
   });
 }
 
-/** Repeats it while the answer is to come back later. */
+/** Repeats the request while its result is unavailable. */
 async function untilAnswered<Answer>(
   send: () => Promise<Answer>,
   isUnavailable: (answer: Answer) => boolean,
@@ -215,8 +215,8 @@ describe('a use that arrives at the database late', () => {
       const client = await registerClient(portal);
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
       /**
-       * Sends it, restarts the primary with its writes, and resolves to its answer, which waits for
-       * the standby.
+       * Sends a request, and restarts the primary with its writes. Resolves to the response, which
+       * waits for the standby.
        */
       const restarting = async <Answer>(
         send: () => Promise<Answer>,
@@ -241,7 +241,7 @@ describe('a use that arrives at the database late', () => {
           async (answer) => answer,
         ),
       );
-      // A revocation has no question: its client must come back.
+      // The server does not query the result of a revocation. The client must send it again.
       const revoke = () => revokeToken(portal, client, next);
       const revoked = await restarting(revoke, async (lost) => {
         expect(lost.status).toBe(503);
@@ -249,7 +249,7 @@ describe('a use that arrives at the database late', () => {
       });
       expect(revoked.status).toBe(200);
       expect((await refresh(portal, client, next)).status).toBe(400);
-      // The same applies to the person's revocation, after which the page shows nothing to revoke.
+      // The same is true for a person's revocation. The page then lists nothing to revoke.
       await obtainTokens(portal, client, ADA);
       const ada = await portal.signedIn(ADA);
       const page = await ada.get('/oauth/applications');
@@ -259,7 +259,8 @@ describe('a use that arrives at the database late', () => {
         return untilAnswered(remove, is503);
       });
       expect(removed.status).toBe(303);
-      // And to that of a client, which is refused once the earlier revocation is certain.
+      // The same is true for the revocation of a client. Later it is refused, because the earlier
+      // revocation certainly took effect.
       const revokeClient = () =>
         portal.server.clients.revoke(client.id).then(
           () => null,
@@ -280,7 +281,7 @@ test.each(AS_STATEMENT)(
   async () => {
     const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
     const way = await openWay(server.url);
-    // The question has the only connection, and a statement may take longer than a client waits.
+    // The query uses the only connection, and a statement may take longer than a client waits.
     const config = { database_pool_size: 1, database_statement_timeout: 60 };
     const portal = await startPortal({ databaseServer: null, databaseUrl: way.url, config });
     onTestFinished(() => portal.close());
@@ -320,7 +321,7 @@ test('a use lost while a third transaction changes its row is answered, or can b
     const lost = refresh(portal, client, token).finally(() => (isAnswered = true));
     await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
     way.cut();
-    // The row is free for both after this many steps of the question.
+    // After this many steps of the query, both can lock the row.
     const until = way.sent + (round % 8);
     await expect
       .poll(() => isAnswered || way.sent >= until, { ...PATIENCE, interval: 1 })
@@ -414,7 +415,7 @@ describe("an answer on the consent screen whose statement's acknowledgement is l
       expect([answer.get('error'), exchange.status]).toEqual(
         decision === 'deny' ? ['access_denied', 400] : [null, 200],
       );
-      // The same answer redirects again, and gives no code.
+      // The same response redirects again, without a code.
       const again = locationOf(await visitor.submit(page, { decision })).searchParams;
       expect([again.get('code'), again.get('error')]).toEqual([null, 'access_denied']);
     },

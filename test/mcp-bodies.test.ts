@@ -48,7 +48,7 @@ const initialize = (capabilities: string) =>
 const metaWith = (capabilities: string) =>
   `{"io.modelcontextprotocol/protocolVersion":"${STATELESS}","io.modelcontextprotocol/clientCapabilities":${capabilities}}`;
 
-/** Where an attacker's value goes, and how deeply it is nested there. */
+/** The place of an attacker's value in the message, and how deeply it is nested there. */
 const PLACES: Readonly<
   Record<
     string,
@@ -115,7 +115,7 @@ async function sendBody(text: string, { at, bearer }: (typeof running)[number], 
   return { status: response.status, text: await response.text() };
 }
 
-/** Between these depths the stack of the schemas overflowed, each at a different depth. */
+/** At depths in this range, the stack of the schemas overflowed. */
 const DEPTHS = [500, 1500, 1700, 1900, 2100, 2300, 2364, 2400, 2600, 2800, 5000, 60_000];
 
 // @shows MCP-8.15
@@ -174,7 +174,7 @@ test('the refusal of a request of 2026-07-28 has the id of the request', async (
 });
 
 // @shows MCP-8.15
-test('a batch of more than a hundred is refused for its size, whatever it contains', async () => {
+test('a batch of more than a hundred is rejected for its size, with any contents', async () => {
   const [byDefault] = running;
   if (byDefault === undefined) throw new Error('Nothing runs');
   const batch = (count: number, each: (index: number) => string) =>

@@ -50,7 +50,10 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** Sends the request with a proof, then again with the same proof; resolves to the first answer. */
+/**
+ * Sends the request with a proof, then sends it again with the same proof. Resolves to the first
+ * response.
+ */
 async function sendTwice(body: unknown, more: Readonly<Record<string, string>>): Promise<string> {
   const headers = {
     'Content-Type': 'application/json',

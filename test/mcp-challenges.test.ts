@@ -9,7 +9,10 @@ import { describeWith } from './support/describe-with.ts';
 import { ADA, REDIRECT_URI, type TestClient } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** `mcp:oauth:challenge`: a refusal of the MCP endpoint says what a client needs (decision 38). */
+/**
+ * `mcp:oauth:challenge`: if the MCP endpoint rejects a request, the response contains what the
+ * client needs (decision 38).
+ */
 let assistant: RunningAssistant;
 /** An origin whose pages may call tools. */
 let pages: string;
@@ -60,7 +63,7 @@ afterAll(async () => {
   await closePages();
 });
 
-/** An application that no person has allowed anything. */
+/** An application to which no person has given access. */
 async function newHost(): Promise<TestClient> {
   const { client, secret } = await assistant.server.clients.create({
     name: 'A host',
@@ -253,7 +256,7 @@ describe('a client that follows the challenges', () => {
     /scope="([^"]*)"/.exec((await answer).headers.get('www-authenticate') ?? '')?.[1] ?? '';
 
   // @shows AS-8.18, MCP-8.20
-  test('can call one tool after the other, and keeps all scopes, though it asks for one at a time', async () => {
+  test('can call one tool after the other, and keeps all scopes, though it requests one at a time', async () => {
     const host = await newHost();
     let token = await assistant.linkedToken(await challengedScope(call('mine', null)), host);
     expect((await call('mine', token)).status).toBe(200);
@@ -298,12 +301,12 @@ describe('mcp:oauth:narrow_service_scope', () => {
     ['', 'mcp:service'],
     ['mcp:tools nobody:knows', 'invalid_scope'],
     ['mcp:tools "', 'invalid_scope'],
-  ])('a service that asks for %j gets %s', async (asked, granted) => {
+  ])('a service that requests %j gets %s', async (asked, granted) => {
     expect(await ask(assistant.service, asked)).toBe(granted);
   });
 
   // @shows MCP-10.8
-  test('a service gets its other registered scopes only if it asks for them', async () => {
+  test('a service gets its other registered scopes only if it requests them', async () => {
     const robot = await register(['mcp:service', 'mcp:orders']);
     expect(await ask(robot, 'mcp:tools')).toBe('mcp:service');
     expect(await ask(robot, 'mcp:orders mcp:tools')).toBe('mcp:orders mcp:service');

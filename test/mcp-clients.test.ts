@@ -37,7 +37,7 @@ afterAll(async () => {
 const VERSIONS = ['2025-11-25', '2025-03-26'] as const;
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Makes a client offer this version instead of its newest. */
+/** Makes a client request this version instead of its newest one. */
 function offering(version: string): Fetch {
   return (url, init) => {
     const body = init?.body;
@@ -47,7 +47,7 @@ function offering(version: string): Fetch {
   };
 }
 
-/** What both generations of the client share. */
+/** The common part of both versions of the client. */
 interface Connected {
   readonly version: string | undefined;
   listTools(): Promise<{ tools: { name: string }[] }>;
@@ -88,8 +88,8 @@ function codeProvider(information: { client_id: string; client_secret: string })
 const SERVICE = 'mcp:service';
 
 /**
- * This generation of the client requests the scopes of the resource metadata, which are for people,
- * whatever its provider is configured with. A service can only set its own scope here.
+ * This version of the client always requests the scopes of the resource metadata, which are for
+ * people. A service can only set its own scope here.
  */
 class ServiceProvider extends client2.ClientCredentialsProvider {
   override prepareTokenRequest(): URLSearchParams {
@@ -277,7 +277,7 @@ describe('@modelcontextprotocol/inspector --cli', () => {
     expect(call.stdout).toContain('"available"');
   });
 
-  test('without a token it learns that it is not authorized', async () => {
+  test('without a token it gets the error that it is not authorized', async () => {
     const { code, stdout, stderr } = await inspect(null, '--method', 'tools/list');
     expect(code).not.toBe(0);
     expect(stderr).toContain('auth_required');

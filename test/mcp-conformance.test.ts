@@ -84,8 +84,8 @@ function summaryOf(run: RunningProcess): string {
 }
 
 /**
- * A revision of MCP, how to request it from the suite, and how many of its scenarios pass; the
- * baseline lists the others with reasons.
+ * A revision of MCP, the option of the suite that selects it, and the number of scenarios that
+ * pass. The baseline lists the other scenarios with reasons.
  */
 interface Revision {
   readonly version: string;

@@ -131,7 +131,7 @@ describe('two MCP endpoints', () => {
   });
 
   // @shows MCP-18.3
-  test('one challenges and the other does not, whatever the request: POST and GET', async () => {
+  test('one challenges and the other does not, for every request: POST and GET', async () => {
     for (const method of ['POST', 'GET']) {
       const bare = await fetch(assistant.resource, { method });
       expect([method, bare.status, bare.headers.get('www-authenticate')]).toEqual([

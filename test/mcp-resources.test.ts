@@ -23,7 +23,7 @@ const MEBIBYTE = 1024 * 1024;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The signals of the readings that never end. */
+/** The signals of the reads that never end. */
 const slow: AbortSignal[] = [];
 /** The URIs of the resources that were read. */
 const reads: string[] = [];
@@ -49,7 +49,7 @@ const orders: ScopedResourceInterface = {
   personal: true,
   scope: () => 'mcp:orders',
 };
-/** Says only its scope. */
+/** A resource with only a scope, and no other information. */
 const unmarked = at('app://unmarked', () => 'a secret', { scope: () => 'mcp:orders' });
 
 const RESOURCES: readonly ResourceInterface[] = [
@@ -305,7 +305,7 @@ describe('reading', () => {
 
   // @shows MCP-16.5
   test.each(['broken', 'rejecting', 'object', 'nothing', 'long', 'wide', 'large'])(
-    'of what fails (%s), the caller learns only that it cannot be read',
+    'the response to a failure (%s) contains only that the resource cannot be read',
     async (name) => {
       const uri = `app://${name}`;
       for (const version of [STATELESS, '2025-11-25']) {
@@ -386,7 +386,7 @@ async function waiting(): Promise<null> {
 }
 
 describe('who may read', () => {
-  /** The refusal of the endpoint, before anything runs. */
+  /** The endpoint must reject the request before a resource is read. */
   async function expectRefused(
     answer: Promise<Answer>,
     status: number,
@@ -420,7 +420,7 @@ describe('who may read', () => {
   );
 
   // @shows MCP-16.6
-  test('without a token or with a wrong one it is 401, whatever is asked', async () => {
+  test('without a token or with a wrong one the response is 401, for every method', async () => {
     for (const bearer of [null, 'wrong']) {
       for (const uri of ['app://guide', 'app://mine', 'app://none']) {
         await expectRefused(read(uri, { bearer }), 401, 'resource_metadata=');

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA } from './support/portal.ts';
 
-/** `mcp:security_schemes`: what ChatGPT wants to know about the authorization of tools. */
+/** `mcp:security_schemes`: the data that ChatGPT needs about the authorization of tools. */
 const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 const STATELESS = '2026-07-28';
 
@@ -264,7 +264,7 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   // @shows MCP-17.4
-  test('a batch: it is refused as a whole, and none of its calls runs', async () => {
+  test('a batch: it is rejected as a whole, and none of its calls runs', async () => {
     ran.length = 0;
     const asking = (name: string, id: number) => ({
       jsonrpc: '2.0',

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** A provider without a browser: it keeps the URL to which Ada would be sent. */
+/** A provider without a browser. It stores the URL to which it would send Ada. */
 async function newProvider(grants: readonly ('authorization_code' | 'refresh_token')[]) {
   const { client, secret } = await assistant.server.clients.create({
     name: 'A host',
@@ -90,15 +90,15 @@ interface Connected {
 interface Generation {
   readonly name: string;
   /**
-   * What its clients may have: clients of version 1 answer a challenge with the refresh token if
-   * they have one.
+   * The grants of the clients. Clients of version 1 respond to a challenge with the refresh token
+   * if they have one.
    */
   readonly grants: readonly ('authorization_code' | 'refresh_token')[];
   /** The scopes of its requests, in order. */
   readonly asked: readonly string[];
   readonly connect: (provider: unknown) => Promise<Connected>;
   readonly finish: (provider: Provider, code: string) => Promise<void>;
-  /** As the SDK offers it, without scopes. */
+  /** The provider as the SDK creates it, without scopes. */
   readonly service: (clientId: string, clientSecret: string) => unknown;
 }
 
@@ -106,7 +106,7 @@ const GENERATIONS: readonly Generation[] = [
   {
     name: '@modelcontextprotocol/client 2.x',
     grants: ['authorization_code', 'refresh_token'],
-    // It adds to the scopes that it has.
+    // This version adds the new scope to its scopes.
     asked: ['mcp:tools', 'mcp:tools mcp:orders', 'mcp:tools mcp:orders mcp:pay'],
     async connect(provider) {
       const client = new client2.Client({ name: 'test', version: '1.0.0' });
@@ -133,7 +133,7 @@ const GENERATIONS: readonly Generation[] = [
   {
     name: '@modelcontextprotocol/sdk 1.x',
     grants: ['authorization_code'],
-    // It asks only for what the challenge names.
+    // This version requests only the scopes in the challenge.
     asked: ['mcp:tools', 'mcp:tools mcp:orders', 'mcp:tools mcp:pay'],
     async connect(provider) {
       const client = new client1.Client({ name: 'test', version: '1.0.0' });

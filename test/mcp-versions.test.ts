@@ -45,7 +45,7 @@ const CONFIRM = {
   },
 };
 
-/** What the tools were called with. */
+/** The calls that the tools received. */
 const calls: { readonly name: string; readonly call: ToolCall }[] = [];
 const noting =
   (name: string, handle: ToolInterface['handle']): ToolInterface['handle'] =>
@@ -363,7 +363,7 @@ describe('a request of 2026-07-28', () => {
       const refused = await call('region', args, { headers: wrong });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
     }
-    // Two texts that are the same number here may be different numbers for a proxy.
+    // Two texts that are the same number in JavaScript may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);
     expect(
@@ -456,7 +456,7 @@ describe('a request of 2026-07-28', () => {
     [{ elicitation: { url: {} } }, false, true],
     [{ elicitation: { form: {}, url: {} } }, true, true],
   ])(
-    'tells the tool what a client that supports %j can ask the person',
+    'passes to the tool what a client that supports %j can ask the person',
     async (capabilities, form, page) => {
       await call(
         'noted',
@@ -607,7 +607,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('if only 2026-07-28 is offered, clients of other versions are told so', async () => {
+  test('if only 2026-07-28 is offered, the error for clients of other versions lists it', async () => {
     const alone = await startAssistant({ config: { mcp: { protocol_versions: [STATELESS] } } });
     try {
       const bearer = await alone.serviceToken();
@@ -954,7 +954,7 @@ describe('a tool that asks', () => {
   );
 
   // @shows MCP-15.8
-  test('can send the person to a page, and learns what they did there', async () => {
+  test('can send the person to a page, and gets the result of that page', async () => {
     const requestState = await asked('open_page', {});
     const declined = { requestState, inputResponses: { page: { action: 'decline' } } };
     expect((await answering('open_page', {}, declined)).result?.['content']).toEqual([
@@ -1010,7 +1010,7 @@ async function anotherToken(at: RunningAssistant): Promise<string> {
 
 const EVE = 'eve@example.com';
 
-/** The state with one thing changed, and values that are not a state. */
+/** The state with one change, and values that are not a state. */
 function forged(state: string): readonly unknown[] {
   const flipped = state.at(-2) === 'A' ? 'B' : 'A';
   const [period = '', text = ''] = state.split('.');

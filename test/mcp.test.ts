@@ -29,7 +29,7 @@ function toolNamed(
   };
 }
 
-/** The result of the tool `wrong`: invalid content, despite its type. */
+/** The result of the tool `wrong`. Its content is invalid, although the type allows it. */
 let wrongBlocks: unknown = [];
 
 /** Ends the tool `opened`. */
@@ -392,7 +392,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who')), 401);
   });
   // @shows MCP-5.2, MCP-5.6
-  test('a linked account can call its tools as itself, whatever browser session the request has', async () => {
+  test('a linked account can call its tools, with any browser session in the request', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
     await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
@@ -405,7 +405,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
   });
   // @shows MCP-3.9, MCP-5.6, MCP-8.4, MCP-10.7, MCP-11.3
-  test('an account that loses the permission after linking: 403, from the next call on', async () => {
+  test('an account that loses the permission after linking: 403, from the next call', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
     await expectRefused(send(calling('my_account'), { bearer: linked }), 403);
@@ -483,7 +483,7 @@ describe('the message that runs is the message that was checked', () => {
       Accept: 'application/json, text/event-stream',
     };
     expect((await fetch(assistant.resource, { method: 'POST', headers, body })).status).toBe(400);
-    // Also inside a text, where nothing else would be wrong.
+    // The invalid byte is inside a text here, where everything else is valid.
     const within = async (byte: number) => {
       const named = Buffer.from(JSON.stringify({ ...calling('service_status'), id: '#' }));
       named[named.indexOf('#')] = byte;
@@ -551,7 +551,7 @@ describe('notifications/cancelled', () => {
     let begun = 0;
     return {
       stop: () => stop.resolve(),
-      /** Resolves when this many calls run. */
+      /** Resolves when this many calls are running. */
       running: (count: number) =>
         new Promise<void>((resolve) => {
           if (begun >= count) resolve();
@@ -595,7 +595,7 @@ describe('notifications/cancelled', () => {
       expect(await meant).toContain('"text":"The call was cancelled."');
       stop();
       expect(await text).toContain('"text":"done"');
-      // An ended call is forgotten, so its id may be used again.
+      // The server forgets a call that has ended, so its id can be used again.
       await cancel(1);
       expect(await call(1)).toContain('"text":"done"');
       await at.close();
@@ -622,7 +622,7 @@ describe('notifications/cancelled', () => {
   });
 });
 
-/** Waits until there are this many. */
+/** Waits until there are this many callers. */
 function createMeeting(count: number): () => Promise<void> {
   let waiting: (() => void)[] = [];
   return () =>

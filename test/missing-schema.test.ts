@@ -93,7 +93,7 @@ test('a mount without its tables starts, and its first log line names the comman
   const told = async () =>
     (await messages()).filter(({ message }) => message.endsWith('; run npx portico db:migrate up'));
   await expect.poll(told).not.toEqual([]);
-  // On a slow machine, the line comes again after a while.
+  // On a slow machine, the log contains the line again after some time.
   const lines = new Set((await told()).map(({ level, message }) => `${level}: ${message}`));
   expect([...lines]).toEqual([expect.stringMatching(/^error: .*0001/)]);
 

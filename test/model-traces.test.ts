@@ -8,15 +8,15 @@ import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
 /**
- * Behaviours of tools/model/Grants.tla, replayed statement by statement on two servers. After each
- * statement, every request is where the model has it, has the model's answer, and the same tokens
- * are valid.
+ * Replays behaviors of tools/model/Grants.tla on two servers, statement by statement. After each
+ * statement, every request must be at the same point as in the model and have the same response,
+ * and the same tokens must be valid.
  */
 const TRACES = JSON.parse(
   await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'traces.json'), 'utf8'),
 ) as readonly Trace[];
 
-/** In seconds; shorter than the time for which an undelivered answer is kept. */
+/** In seconds. It is shorter than the time for which the server stores an undelivered response. */
 const WINDOW = 60;
 
 describe.each([
@@ -29,7 +29,8 @@ describe.each([
   beforeAll(async () => {
     const clock = createClock();
     const config = { oauth_server: window ? { refresh_retry_seconds: WINDOW } : {} };
-    // A revoked client fails to authenticate; with this draw no request waits for that.
+    // A revoked client cannot authenticate. With this random number, the server delays no request
+    // because of that.
     portal = await startPortal({ clock: clock.now, config, random: () => 0 });
     stage = await startStage({ portal, clock, window: WINDOW });
   });

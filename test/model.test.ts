@@ -11,7 +11,7 @@ import type { Operation } from './support/history/recorder.ts';
 import { explain } from './support/model/explaining.ts';
 
 /**
- * The promises about codes, refresh tokens and revocations, in every state of a small model
+ * Checks the promises about codes, refresh tokens and revocations in every state of a small model
  * (tools/model/README.md).
  */
 
@@ -52,13 +52,13 @@ describe('a fault in the model is found:', () => {
 });
 
 test('the behaviours that servers must follow are those of this model', async () => {
-  // If this fails: npm run model:traces
+  // If this fails, run: npm run model:traces
   expect(await written()).toBe(await readFile(FILE, 'utf8'));
 });
 
 /**
- * What test/histories.test.ts recorded on each engine (with KEEP_HISTORY). JSON has no infinite
- * numbers.
+ * The histories that test/histories.test.ts recorded on each engine (with KEEP_HISTORY). JSON
+ * cannot represent infinite numbers.
  */
 const HISTORIES = path.join(import.meta.dirname, '..', 'tools', 'model', 'histories');
 const kept = await Promise.all(
@@ -100,7 +100,10 @@ describe('the model explains what servers answered under faults:', () => {
   });
 });
 
-/** Each authorization once for each of its answers, with that answer replaced. */
+/**
+ * For each response of each authorization, a copy of the authorization in which that response is
+ * replaced.
+ */
 function falsifiedOf(operations: readonly Operation[]): readonly (readonly Operation[])[] {
   const families = Map.groupBy(operations, ({ families }) => families.join());
   return [...families.values()].flatMap((all) => {

@@ -8,7 +8,7 @@ import { byHand, mountInKoa } from './support/mounts/koa.ts';
 
 const inKoa = { koa: Koa, signingIn: byHand, stored: true, before: [], behind: [] };
 
-/** Called while the application runs. */
+/** Calls `work` while the application runs. */
 async function running(
   start: Mount['start'],
   work: (mount: RunningMount) => Promise<void>,

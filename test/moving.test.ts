@@ -10,13 +10,10 @@ import { portico, ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
 import { requestToken, startPortal, type RunningPortal } from './support/portal.ts';
 
-/**
- * What `docs/moving/` describes for each server, done with a table of that server: its clients move
- * here with their secrets.
- */
+/** Tests `docs/moving/` with a table of each server. Its clients move here with their secrets. */
 
 const CONFIG = { oauth_server: { imported_pbkdf2_iterations: 1_000_000 } };
-/** Of the tables that the libraries wrote, with the secrets that they issued. */
+/** From the tables that the libraries wrote, with the secrets that they issued. */
 const BETTER_AUTH = {
   shop: 'WLzuLfxUBFgCOoAoRSHsiLuDkBksPopW',
   robot: 'wklhTRdCDtYvDotZZLLqLZZvSLOpyoSW',
@@ -152,7 +149,7 @@ describe('the clients of another server', () => {
       expect.stringContaining('has an unknown form'),
     ]);
 
-    // Stands for a bcrypt library: the import looks only at the form.
+    // Replaces a bcrypt library, because the import checks only the form of a hash.
     const passwordHasher: PasswordHasher = {
       hash: async () => `$2b$12$${'x'.repeat(53)}`,
       verify: async (password, hash) => password === 'right' && hash.startsWith('$2b$12$abc'),

@@ -14,8 +14,8 @@ import { bearer, consentOf, requestOf } from './support/soak/path.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
 /**
- * What an operator takes from a client is gone at every endpoint that accepts tokens, with the next
- * call, in every mount.
+ * A scope or grant that an operator removes from a client is removed at every endpoint that accepts
+ * tokens, from the next call, in every mount.
  */
 
 const mine: ScopedToolInterface = {

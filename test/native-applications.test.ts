@@ -151,7 +151,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   let browser: Browser;
   let page: Page;
   let listener: Server;
-  /** A callback over https that redirects to another place, with all that it received. */
+  /** An https callback that redirects to another URL, with all parameters that it received. */
   let relay: Server;
   let leadsTo: string;
   let relayed: TestClient;
@@ -182,7 +182,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     );
   });
 
-  /** The address from which the browser requests the answer. */
+  /** Returns the URL to which the browser brings the response. */
   async function answeredAt(redirectUri: string): Promise<string> {
     await page.goto(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
     const answer = page.waitForRequest((request) => request.url().startsWith(redirectUri));

@@ -49,7 +49,8 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-// This package's sources contain no decorators: they are called as functions.
+// Calls decorators as functions, because the sources of this package do not use the decorator
+// syntax.
 
 function decorate(type: Type, name: string, ...decorators: readonly MethodDecorator[]): void {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
@@ -149,7 +150,7 @@ class Resolver {
 }
 decorate(Resolver, 'notes', RequireScope('notes:read'));
 
-/** A common filter, which answers 500 to everything that is not an HttpException. */
+/** A common filter. It returns 500 for every error that is not an HttpException. */
 class EverythingIsMine {
   catch(error: unknown, host: ArgumentsHost) {
     if (host.getType() !== 'http') throw error;
@@ -161,7 +162,7 @@ class EverythingIsMine {
 }
 Catch()(EverythingIsMine);
 
-/** An application whose middleware leaves a mark on the answer. */
+/** An application whose middleware sets a header in the response. */
 function applicationOf(portico: DynamicModule): Type {
   class App {
     configure(consumer: MiddlewareConsumer) {
@@ -234,13 +235,14 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect(names).toEqual(expected.map((name) => ({ name })));
   });
 
-  test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
+  test('without a usable token: 401 with the challenge, with any filters of the application', async () => {
     const bare = await get('/api/notes');
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
       401,
       'Bearer realm="oauth"',
     ]);
-    // As the endpoints and the other mounts answer, whatever the platform adds to replies.
+    // The same headers as in the responses of the endpoints and the other mounts, although the
+    // platform adds others.
     expect(['content-type', 'etag'].map((name) => bare.headers.get(name))).toEqual([
       'application/json',
       null,
@@ -317,7 +319,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await get('/api/notes/forgotten', ada)).status).toBe(500);
   });
 
-  test('the endpoints are at the root, whatever the prefix', async () => {
+  test('the endpoints are at the root, with any prefix', async () => {
     const document = await get('/.well-known/openid-configuration');
     expect(await document.json()).toMatchObject({ issuer: portal.url });
     expect((await get('/api/.well-known/openid-configuration')).status).not.toBe(200);
@@ -326,7 +328,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await fetch(`${url}/oauth/token`, { method: 'PUT' })).status).not.toBe(200);
   });
 
-  // Below a prefix, Nest itself keeps the middleware of modules away from all other paths.
+  // Nest applies the middleware of modules only below the prefix.
   test("the endpoints run after the middleware of the application's own modules", async () => {
     const portico = PorticoModule.forRoot({ server: portal.server });
     const other = await NestFactory.create(applicationOf(portico), adapter(), { logger: false });

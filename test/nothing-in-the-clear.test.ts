@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Every value that the server issued in a whole flow, by name. */
+/** Every value that the server issued during the whole flow, by name. */
 const handedOut = new Map<string, string>();
 let portal: RunningPortal;
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** Of a client with its own keys: used, and refused when it is used again. */
+/** An assertion of a client with its own keys. It is used, and rejected when it is used again. */
 async function useAssertion(): Promise<void> {
   const key = newKey('ES256');
   const { client } = await portal.server.clients.create({
@@ -95,7 +95,7 @@ async function dump(): Promise<string> {
     })),
   );
   const empty = contents.filter(({ rows }) => rows.length === 0).map(({ name }) => name);
-  // An empty table would prove nothing. This flow has no logos and no notes.
+  // A check of an empty table would prove nothing. This flow has no logos and no notes.
   expect(empty.toSorted()).toEqual(['oauth_client_logos', 'portal_notes']);
   return JSON.stringify(contents);
 }

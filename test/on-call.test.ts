@@ -15,19 +15,19 @@ import { startLoad, type Load } from './support/faults/load.ts';
 import { SCALE } from './support/scale.ts';
 
 /**
- * A person on call has the log, the doctor and docs/troubleshooting.md. Faults without the store
- * run on SQLite.
+ * A person on call has the log, the doctor and docs/troubleshooting.md. Faults that do not concern
+ * the store run on SQLite.
  */
 const server = inject('databaseServer');
 const NAMES = Object.keys(FAULTS) as readonly FaultName[];
 const HERE = NAMES.filter((name) => {
   const { store } = FAULTS[name];
   if (server === undefined) return store !== 'PostgreSQL';
-  // On MariaDB a privilege of the account decides what is read-only, and the account of these tests
-  // has every privilege.
+  // On MariaDB, a privilege of the account decides whether a server is read-only for it. The
+  // account of these tests has every privilege.
   return server.startsWith('postgres') ? store === 'PostgreSQL' : name === 'replay';
 }).slice(0, SCALE.faultsOnCall);
-/** Until everything that makes a fault visible has happened. */
+/** The maximum number of rounds until everything has happened that makes a fault visible. */
 const MOST_ROUNDS = 80;
 /** In milliseconds: the result of a probe is kept for a second. */
 const POLLED = { timeout: 20_000, interval: 50 };
@@ -56,7 +56,7 @@ interface Found {
   readonly load: Load;
 }
 
-/** Runs the fault in an installation that has just been shown to work. */
+/** Causes the fault in an installation that worked just before. */
 async function withFault(name: FaultName, look: (found: Found) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-on-call-'));
   const database = server === undefined ? null : await createDatabase(folder);
@@ -70,7 +70,10 @@ async function withFault(name: FaultName, look: (found: Found) => Promise<void>)
   }
 }
 
-/** Continues the load until a line says it; otherwise the error has the newest lines. */
+/**
+ * Continues the load until the log has a matching line. Otherwise throws an error with the newest
+ * lines.
+ */
 async function untilLogged(
   { installation, load }: Found,
   fault: Fault,

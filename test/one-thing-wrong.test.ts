@@ -13,8 +13,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * Requests in which exactly one thing is wrong, so that no other check could refuse them: found by
- * mutation testing.
+ * Requests with exactly one mistake, which no other check would reject. Mutation testing found
+ * them.
  */
 let portal: RunningPortal;
 const clock = createClock();

@@ -24,8 +24,8 @@ import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * What happens to a question between asking and answering, and what the log says when it cannot be
- * answered.
+ * Tests what happens to a question before it is answered, and what the log contains when it cannot
+ * be answered.
  */
 
 interface Browser {
@@ -47,9 +47,12 @@ let database: OwnStore;
 let usual: Server;
 let logged: Line[] = [];
 let events: AuditEvent[] = [];
-/** Permissions that no person holds now. */
+/** Permissions that every person has lost. */
 const lost = new Set<string>();
-/** Runs once, when the server asks the host for a permission: between its read and its write. */
+/**
+ * Runs once, when the server asks the host for a permission. This is between the server's read and
+ * its write.
+ */
 let meanwhile: (() => Promise<unknown>) | null = null;
 /** The permissions for which the server asked the host. */
 let lookedUp: string[] = [];
@@ -200,7 +203,7 @@ function start(
   };
 }
 
-/** Changes what the store holds of a client. */
+/** Changes the row of a client. */
 async function put(
   clientId: string,
   columns: Readonly<Record<string, string | number>>,
@@ -224,7 +227,7 @@ const browserOf = (person: string | null): Browser => ({
 const answerOf = (response: Response) =>
   new URL(response.headers.get('location') ?? 'x:').searchParams;
 
-/** What the person sees in place of the question, and what the log says. */
+/** Returns the page that the person sees instead of the question, and the log lines. */
 async function refusalOf(work: () => Promise<Response>) {
   logged = [];
   const response = await work();
@@ -241,7 +244,7 @@ async function refusalOf(work: () => Promise<Response>) {
 const UNANSWERABLE = { status: 400, title: 'This request can no longer be answered' };
 
 describe('a question that', () => {
-  test('is answered elsewhere during a reload is not shown, and the page says so', async () => {
+  test('was answered elsewhere during a reload is not shown, and the page explains this', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -255,7 +258,7 @@ describe('a question that', () => {
     );
   });
 
-  test('is answered by No while Yes is processed counts as No: there is no code, and no event of one', async () => {
+  test('was answered with No while Yes is processed is treated as No: there is no code, and no event about a code', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -291,7 +294,7 @@ describe('a question that', () => {
     const question = await usual.ask(ada, await usual.newClient());
     for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
     expect(answerOf(await usual.reload(ada, question)).get('error')).toBe('access_denied');
-    // And while they do not hold it.
+    // And also while they do not hold the permission.
     for (const again of [
       () => usual.reload(ada, question),
       () => (lost.clear(), usual.reload(ada, question)),
@@ -325,7 +328,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.2
-  test('meets another person is over for both of them', async () => {
+  test('is opened by another person is over for both of them', async () => {
     const browser = browserOf('ada');
     const server = start();
     const question = await server.ask(browser, await server.newClient());
@@ -337,7 +340,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.10
-  test('meets another browser while it waits is a warning in the log, with its client and the request', async () => {
+  test('is opened in another browser while it waits is a warning in the log, with its client and the request', async () => {
     const [ada, elsewhere] = [browserOf('ada'), browserOf('ada')];
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -359,7 +362,7 @@ describe('a question that', () => {
     // A wrong token from its own browser causes no warning.
     const forged = { ...question, csrf_token: 'made up' };
     expect((await refusalOf(() => usual.answer(ada, forged))).warnings).toEqual([]);
-    // A person who opens one that is over causes no warning.
+    // A person who opens a request that is over causes no warning.
     await usual.answer(ada, question);
     expect(await found()).toEqual([]);
     const late = await usual.ask(ada, clientId);
@@ -367,7 +370,7 @@ describe('a question that', () => {
     expect((await refusalOf(() => usual.reload(elsewhere, late))).warnings).toEqual([]);
   });
 
-  test('was not asked cannot be answered', async () => {
+  test('was not shown cannot be answered', async () => {
     const ada = browserOf('ada');
     const { csrf_token: token = '' } = await usual.ask(ada, await usual.newClient());
     const answered = await refusalOf(() =>
@@ -457,7 +460,7 @@ describe('the client of a question', () => {
 
 describe('a client that is a document, with an open question', () => {
   // @shows AS-21.8
-  test('continues with the question as it was asked, even if its document has changed', async () => {
+  test('continues with the question as it was shown, even if its document has changed', async () => {
     const ada = browserOf('ada');
     const server = start({ client_id_metadata_documents: true });
     const clientId = `https://client.example/${(browsers += 1)}.json`;
@@ -525,7 +528,7 @@ describe('a document that is fresh', () => {
   });
 });
 
-describe('a rule that starts to apply after a question was asked', () => {
+describe('a rule that starts to apply after a question was shown', () => {
   const NO_WAY = { ...UNANSWERABLE, warnings: [] };
   async function expectRefused(
     server: Server,
@@ -580,7 +583,7 @@ describe('a rule that starts to apply after a question was asked', () => {
 });
 
 describe('a person', () => {
-  test('who holds no permission of the request is not asked: the client gets an error, and the log says why', async () => {
+  test('who holds no permission of the request gets no question: the client gets an error, and the log contains the reason', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -634,7 +637,7 @@ describe('a person', () => {
     expect(await (await server.reload(ada, question)).text()).toContain('<html lang="fr"');
   });
 
-  test('answers nothing if the request is gone from the store', async () => {
+  test('cannot answer if the request was removed from the store', async () => {
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [
@@ -676,7 +679,7 @@ describe('a person', () => {
 
 describe('a request that does not lead to a question', () => {
   const FOREIGN = 'https://client.example/callback';
-  /** What the client or the page shows, and what the log says. */
+  /** Returns what the client or the page gets, and the log lines. */
   async function refused(server: Server, at: string, browser = browserOf('ada')) {
     logged = [];
     const response = await server.send(browser, at);
@@ -824,7 +827,7 @@ describe('a request that does not lead to a question', () => {
     expect((await refused(server, twice)).told).toBe('invalid_request');
     expect((await usual.send(browserOf('ada'), twice)).status).toBe(200);
     await server.ask(browserOf('ada'), clientId, { dpop_jkt: jkt });
-    // For an unverified client there is no answer until a person is signed in.
+    // For an unverified client, the server sends no response before a person has signed in.
     const own = await server.selfRegistered();
     for (const [at, status] of [
       [server.asking(own, { dpop_jkt: jkt }), 200],
@@ -859,7 +862,7 @@ describe('a request that does not lead to a question', () => {
     expect(await sizeOf('&state=a'.repeat(50))).toBe(twice);
   });
 
-  test('names a scope that the client has, and that the server no longer offers', async () => {
+  test('names a scope that the client has, and that the server no longer has', async () => {
     const clientId = await usual.newClient();
     await put(clientId, { scope: 'notes:read notes:gone' });
     const { told } = await refused(usual, usual.asking(clientId, { scope: 'notes:gone' }));
@@ -923,7 +926,7 @@ describe('a request that does not lead to a question', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('asks the next person who signs in the same question', async () => {
+  test('shows the next person who signs in the same question', async () => {
     const server = start({ languages: true, dpop: 'accept', audience: 'https://host.example/api' });
     const browser = browserOf('ada');
     const asked = {

@@ -144,7 +144,7 @@ describe('openid-client', () => {
 
   // @shows AS-11.1, RFC6749-10.3b, RFC9700-4.6, OIDC-2a, OIDC-3.1.3.6, OIDC-5.4a
   // @shows RFC10017-9.1
-  test('openid alone reveals only the subject', async () => {
+  test('with only the scope openid, reveals only the subject', async () => {
     const { callback, checks } = await authorize(config, ADA, 'openid');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
     const claims = tokens.claims();
@@ -302,7 +302,7 @@ describe('the metadata', () => {
 
   // @shows AS-1.2, AS-2.2, AS-6.9, AS-20.3, RFC8414-2a, RFC8414-2b, RFC8414-3.1, RFC8414-3.2, RFC9207-2.3
   // @shows RFC9700-2.1.1e, RFC9700-2.6a
-  test('of the authorization server names every endpoint and everything that is offered, and nothing else', async () => {
+  test('of the authorization server names every endpoint and everything that is enabled, and nothing else', async () => {
     expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
   });
 
@@ -379,7 +379,7 @@ describe('UserInfo accepts the token in a form body too', () => {
   });
 
   // @shows AS-10.6, RFC6750-2
-  test('next to an Authorization header it is invalid_request, whatever the header says', async () => {
+  test('next to an Authorization header it is invalid_request, with any value in the header', async () => {
     for (const header of [`Bearer ${tokens.access_token}`, 'Bearer other', 'Basic YTpi']) {
       await expectInvalidRequest(await post(form(), { Authorization: header }));
     }
@@ -392,7 +392,7 @@ describe('UserInfo accepts the token in a form body too', () => {
     await expectInvalidRequest(await post(twice));
   });
 
-  test('an invalid one is invalid_token, and an empty one counts as none', async () => {
+  test('an invalid one is invalid_token, and an empty one is treated as missing', async () => {
     expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain(
       'error="invalid_token"',
     );
@@ -419,7 +419,7 @@ describe('UserInfo accepts the token in a form body too', () => {
 
 describe('signing keys', () => {
   // @shows AS-4.8, AS-7.7, AS-11.5, MCP-7.7
-  test('without one, openid is invalid_scope before a person is asked, and all else works', async () => {
+  test('without one, openid is invalid_scope before a person gets a question, and everything else works', async () => {
     const keyless = await startPortal({ signingKey: false });
     try {
       const own = await registerClient(keyless);
@@ -439,7 +439,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-5.3
-  test('without a key of the algorithm that a client has set since openid was allowed, nothing is spent, and the log names it', async () => {
+  test('without a key of the algorithm that a client has set since openid was allowed, the code stays valid, and the log names the algorithm', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const signedWith = (algorithm: string) =>
@@ -563,7 +563,8 @@ describe('documents that clients may cache', () => {
         const response = await fetch(`${own.url}/.well-known/jwks.json`);
         return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
       };
-      // As if unchanged for an hour: otherwise the directory is read at each request.
+      // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+      // request.
       await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
       const [first] = await kids();
       expect(await kids()).toEqual([first]);

@@ -16,8 +16,8 @@ import { startLoad, type Load } from './support/faults/load.ts';
 import { alertRules, dashboardExpressions, OPERATE, usedMetrics } from './support/operate.ts';
 
 /**
- * Prometheus from Debian's package `prometheus`, with the files of examples/operate, all of them a
- * hundred times as fast.
+ * Prometheus from Debian's package `prometheus`, with the files of examples/operate. All times are
+ * a hundredth of the original.
  */
 describe('promtool', () => {
   test.each([
@@ -46,7 +46,7 @@ interface Series {
   readonly value: readonly [number, string];
 }
 
-/** Minutes and hours of the rules become these. */
+/** These durations replace the minutes and hours in the rules. */
 const WINDOW = '5s';
 const SCRAPE = '500ms';
 const quick = (rules: string) =>
@@ -172,7 +172,10 @@ async function missing(prometheus: RunningPrometheus): Promise<readonly string[]
   return found.flat();
 }
 
-/** The expressions of the dashboard that match nothing, or not what their legend names. */
+/**
+ * Returns the expressions of the dashboard that match nothing, or whose result does not have the
+ * labels of the legend.
+ */
 async function emptyPanels(prometheus: RunningPrometheus): Promise<readonly string[]> {
   const found = await Promise.all(
     dashboardExpressions().map(async ({ title, expression, legend }) => {
@@ -186,7 +189,7 @@ async function emptyPanels(prometheus: RunningPrometheus): Promise<readonly stri
   return found.flat();
 }
 
-/** Rows that expired long ago, which the next insertions remove. */
+/** Makes rows look expired for a long time. The next inserts remove them. */
 async function ageTokens(databaseUrl: string): Promise<void> {
   const database = openDatabase(databaseUrl, { directory: '/' });
   try {

@@ -19,7 +19,7 @@ const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 const CHOICES = { optional_scopes: { leave_out: ['email', 'notes:write'], add: ['notes:write'] } };
 
 let portal: RunningPortal;
-/** The same without the feature, on the same database. */
+/** The same portal without the feature, on the same database. */
 let off: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
@@ -127,14 +127,14 @@ describe('a scope that may be left out', () => {
   });
 
   // @shows AS-8.23
-  test('leaves nothing to grant if there is no other, which the client learns', async () => {
+  test('leaves nothing to grant if it is the only scope, and the client gets an error', async () => {
     expect(refusalOf(await allow(await ask('email notes:write')))).toBe('access_denied');
   });
 });
 
 describe('a scope that may be added', () => {
   // @shows AS-8.24
-  test('is offered without a check if the client does not ask for it, and granted if its box is checked', async () => {
+  test('is shown with an empty box if the client does not request it, and granted if its box is checked', async () => {
     const page = await ask('notes:read');
     expect(await boxes(page)).toEqual({ 'notes:write': false });
     expect(await page.clone().text()).toContain('You can also allow');
@@ -146,13 +146,13 @@ describe('a scope that may be added', () => {
   });
 
   // @shows AS-8.24
-  test('is granted alone if the person leaves out all others', async () => {
+  test('is granted as the only scope if the person leaves out all others', async () => {
     const tokens = await tokensOf(await allow(await ask('email'), ['notes:write']));
     expect(scopesOf(tokens)).toEqual(['notes:write']);
   });
 
   // @shows AS-8.24
-  test('is not offered to a client that is not registered for it', async () => {
+  test('is not shown for a client that is not registered for it', async () => {
     client = await registerClient(portal, { scopes: ['notes:read'] });
     const page = await ask('notes:read');
     expect(await boxes(page)).toEqual({});
@@ -160,7 +160,7 @@ describe('a scope that may be added', () => {
   });
 
   // @shows AS-8.24
-  test('is not offered to a person without its permission', async () => {
+  test('is not shown to a person without its permission', async () => {
     await portal.deny(ADA, 'notes.edit');
     try {
       const page = await ask('notes:read');
@@ -172,7 +172,7 @@ describe('a scope that may be added', () => {
   });
 });
 
-describe('what the server does not allow any more is not granted, whatever is checked', () => {
+describe('what the server no longer allows is not granted, with any boxes checked', () => {
   // @shows AS-8.25
   test('a permission that the person lost since', async () => {
     const page = await ask('notes:read');
@@ -186,7 +186,7 @@ describe('what the server does not allow any more is not granted, whatever is ch
 
   // @shows AS-8.25
   test.each(['notes:read', 'notes:read notes:write'])(
-    'a scope that the client lost since: %s was asked for',
+    'a scope that the client lost since: %s was requested',
     async (scope) => {
       const page = await ask(scope);
       await portal.server.clients.update(client.id, { removeScopes: ['notes:write'] });
@@ -252,7 +252,7 @@ describe('the answer', () => {
   });
 
   // @shows AS-8.26
-  test('again with other boxes changes nothing, and tells the person that it was answered', async () => {
+  test('again with other boxes changes nothing, and the page says that the request was answered', async () => {
     const page = await ask('email notes:read');
     const first = await allow(page);
     const again = await allow(page, ['email', 'notes:write']);

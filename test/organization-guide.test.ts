@@ -37,7 +37,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** Writes the addresses of this test in place of those of the guide. */
+/** Replaces the URLs of the guide with those of this test. */
 const here = (text: string, url: string) =>
   text
     .replaceAll('https://idp.example/oauth2/keys', `${provider.issuer}/keys`)
@@ -46,7 +46,9 @@ const here = (text: string, url: string) =>
     .replaceAll('https://app.example', url)
     .replaceAll('RS256', 'ES256');
 
-/** The configuration of the guide. The portal has its name, its scopes and its address already. */
+/**
+ * Returns the configuration of the guide. The portal already has its name, its scopes and its URL.
+ */
 async function writtenSettings(): Promise<string> {
   const code = BLOCKS.find(({ info }) => info[0] === 'ts')?.code ?? '';
   const [, written = ''] = /oauth_server: (\{[^]*?\n {4}\}),/.exec(code) ?? [];
@@ -55,7 +57,7 @@ async function writtenSettings(): Promise<string> {
   return JSON.stringify({ oauth_server: { ...own, name: undefined, scopes: undefined } });
 }
 
-/** Runs the command of the guide that begins in this way, with these words in place of others. */
+/** Runs the command of the guide that starts like this. `words` replaces some of its words. */
 async function run(begins: string, words: Readonly<Record<string, string>> = {}): Promise<string> {
   const code = COMMANDS.find((each) => each.startsWith(`npx portico ${begins}`)) ?? '';
   const [command] = commandsOf(here(code, portal.url));
@@ -72,7 +74,7 @@ async function run(begins: string, words: Readonly<Record<string, string>> = {})
   return stdout;
 }
 
-/** Sends what a curl command of the guide sends, with these texts in place of its placeholders. */
+/** Sends the request of a curl command in the guide. `texts` replaces its placeholders. */
 async function curl(to: string, texts: Readonly<Record<string, string>>): Promise<Response> {
   const code = COMMANDS.find((each) => each.startsWith(`curl ${to}`)) ?? '';
   const filled = Object.entries(texts).reduce(
@@ -90,7 +92,7 @@ async function curl(to: string, texts: Readonly<Record<string, string>>): Promis
   return fetch(url, { method: 'POST', headers: { authorization }, body: form });
 }
 
-/** The provider of the test reads the client's id in the form. */
+/** The provider of the test reads the client's id from the form. */
 async function exchange(form: URLSearchParams, user: string): Promise<Response> {
   form.set('client_id', user.split(':')[0] ?? '');
   return provider.exchange(form);

@@ -66,18 +66,19 @@ async function serve({ options, folder, key }: Served) {
   return { url: `http://localhost:${port}`, server };
 }
 
-/** How long the database is down, in milliseconds: the outage itself is under test, not a delay. */
+/** How long the database is down, in milliseconds. The time is what the test needs, not a pause. */
 const OUTAGE = 3000;
 
 describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
   // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-  test('the database stops under load and returns: only 503 meanwhile, and nothing is spent without an answer', async () => {
+  test('the database stops under load and returns: all responses in this time are 503, and no code or token is lost', async () => {
     const { url, server } = await serve(served);
     onTestFinished(async () => {
       await server.stop('SIGKILL');
     });
     const workers: Worker[] = [];
-    // They sign in one after another, or the server takes many sign-ins of one account for guesses.
+    // The workers sign in one after another. Otherwise the server would treat many sign-ins of one
+    // account as guesses.
     for (let count = 0; count < 6; count += 1)
       workers.push(await createWorker(portal, client, url));
     const totals = { answered: 0, unavailable: 0 };
@@ -108,13 +109,13 @@ interface Load {
   answers(count: number): Promise<void>;
   /** Waits until this many steps were answered with 503. */
   unavailable(count: number): Promise<void>;
-  /** Lets every worker end with an answer. */
+  /** Stops each worker after its next response. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the workers. A request that gets 503 is sent again and must succeed: a refusal means that
- * the first attempt was spent without telling its client.
+ * Runs the workers. If a request gets 503, it is sent again and must succeed. If it is refused, the
+ * first attempt took effect although its client got no response.
  */
 function createLoad(workers: readonly Worker[]): Load {
   const counts = { answered: 0, unavailable: 0, stopping: false };
@@ -126,7 +127,7 @@ function createLoad(workers: readonly Worker[]): Load {
       counts[step] += 1;
       for (const look of waiting) look();
       if (step === 'answered' && counts.stopping) return;
-      // Shorter than `Retry-After` asks for.
+      // Shorter than the time in `Retry-After`.
       if (step === 'unavailable') await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };

@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** More than a process delivers to at once. */
+/** More receivers than a process delivers to at the same time. */
 const LOCKED = Array.from({ length: 9 }, (_, index) => `locked ${index}`);
 
 // @shows AS-50.3

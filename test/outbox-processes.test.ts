@@ -12,7 +12,7 @@ let folder: string;
 let created: TestDatabase;
 let receiver: Receiver;
 let here: SendingServer;
-/** Added to the time of this process. Leases of killed processes end at once. */
+/** Added to the time of this process, so that the leases of killed processes end immediately. */
 let later = 0;
 
 beforeEach(async () => {

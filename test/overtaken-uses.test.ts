@@ -19,15 +19,15 @@ import {
 } from './support/portal.ts';
 
 /**
- * A code or token is read, and another request uses or ends it before the write: in this order each
- * time.
+ * One request reads a code or token. Before its write, another request uses or ends the code or
+ * token. The test forces this order.
  */
 interface Overtaking {
   readonly portal: RunningPortal;
   readonly events: AuditEvent[];
   /**
-   * The answer to the request that reads an authorization or access token next; it continues when
-   * `meanwhile` is done.
+   * Returns the response to the request that next reads an authorization or an access token. The
+   * request continues when `meanwhile` is done.
    */
   overtaken(slow: () => Promise<Response>, meanwhile: () => Promise<unknown>): Promise<Response>;
   close(): Promise<void>;
@@ -140,7 +140,7 @@ const use = (tokens = first, changes: Readonly<Record<string, string>> = {}) =>
 
 const AT_ONCE = 'the refresh token was used by another request at the same moment';
 
-describe('a code that is presented and meanwhile', () => {
+describe('a code that is presented and at the same time', () => {
   let code: string;
   beforeEach(async () => {
     client = await registerClient(strict.portal);
@@ -212,7 +212,7 @@ describe('a code that is presented and meanwhile', () => {
   });
 
   // @shows AS-5.16
-  test('is replayed counts as another replay, and the authorization ends once', async () => {
+  test('is replayed is treated as another replay, and the authorization ends once', async () => {
     await tokensOf(await exchange());
     const response = await strict.overtaken(exchange, async () => {
       expect((await exchange()).status).toBe(400);
@@ -230,7 +230,7 @@ describe('a code that is presented and meanwhile', () => {
 describe.each([
   ['without a window', () => strict],
   ['with one', () => lenient],
-])('a refresh token that is used, %s, and meanwhile', (_, of) => {
+])('a refresh token that is used, %s, and at the same time', (_, of) => {
   beforeEach(() => begin(of()));
 
   // @shows AS-5.5, AS-5.18
@@ -262,7 +262,7 @@ describe.each([
   });
 });
 
-describe('a refresh token that another request uses meanwhile', () => {
+describe('a refresh token that another request uses at the same time', () => {
   async function overtake(changes: Readonly<Record<string, string>> = {}) {
     let second: Tokens | undefined;
     const response = await at.overtaken(use, async () => {
@@ -303,7 +303,7 @@ describe('a refresh token that another request uses meanwhile', () => {
   });
 });
 
-describe('an access token that its application revokes, and meanwhile', () => {
+describe('an access token that its application revokes, and at the same time', () => {
   const revokeIt = () => revoke(strict, first.access_token);
   beforeEach(() => begin(strict));
 

@@ -12,7 +12,7 @@ import { SCALE } from './support/scale.ts';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
-/** The compiler of this repository, and an older one that the type checker below brings. */
+/** The compiler of this repository, and an older one that a development dependency installs. */
 const COMPILERS = {
   7: path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
   5: createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve(
@@ -44,14 +44,14 @@ beforeAll(async () => {
     };
     for (const each of Object.keys(manifest.dependencies ?? {})) needed.add(each);
   }
-  // Node's types are the application's own, as getting started says.
+  // The application must install Node's types itself, as getting started says.
   dependencies = [...needed, '@types/node'].filter((each) => !packed.has(each));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /**
- * A new application with Portico, its dependencies, and only these other packages; `name=other` is
- * a package that this repository has under another name.
+ * A new application with Portico, its dependencies, and only these other packages. `name=other` is
+ * a package that this repository has installed under another name.
  */
 async function application(
   name: string,
@@ -110,7 +110,10 @@ const RESOURCE = `
   const resource = createResourceServer({ issuer: 'https://as.example', clientId: 'id', clientSecret: 's', audience: null });
 `;
 
-/** An application that takes values, classes and types from both sides: each exists once. */
+/**
+ * An application that uses values, classes and types from both module systems. Each exists only
+ * once.
+ */
 const COMMON_JS = `
   import express from 'express';
   import { bearer, portico } from 'portico/express';
@@ -146,7 +149,10 @@ const FRAMEWORKLESS = [
 ];
 const fileOf = (entry: string) => `${entry.replaceAll(/[@/]/g, '_')}.ts`;
 
-/** What an application has installed besides Portico, and the entries that it can then use. */
+/**
+ * The packages that an application has installed besides Portico, and the entries that it can use
+ * with them.
+ */
 const APPLICATIONS: readonly (readonly [
   name: string,
   installed: readonly string[],
@@ -365,16 +371,16 @@ describe('the packed package', () => {
   });
 
   /**
-   * Entries of frameworks whose own types do not compile with libraries checked: Hono's with this
-   * TypeScript 5, and Koa's with any, next to a `content-disposition` that ships its own types.
+   * Entries of frameworks whose own types do not compile with `skipLibCheck` off: Hono's with this
+   * TypeScript 5, and Koa's with any version if `content-disposition` ships its own types.
    */
   const UNREADABLE: Readonly<Record<keyof typeof COMPILERS, readonly string[]>> = {
     5: ['portico/hono', 'portico/koa'],
     7: ['portico/koa'],
   };
   /**
-   * How applications are compiled to CommonJS: the first is the fastest, the second reports TS2307
-   * without `typesVersions`, the third TS1479 without stubs.
+   * The ways to compile an application to CommonJS. The first is the fastest, the second reports
+   * TS2307 without `typesVersions`, and the third reports TS1479 without stubs.
    */
   const MODES = [
     [7, 'commonjs', 'bundler'],

@@ -15,8 +15,8 @@ const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
 
 /**
- * What framework entries import of their framework at run time; no other entry imports more than
- * Portico ships.
+ * The packages that framework entries import at run time. Other entries import only what Portico
+ * ships.
  */
 const FRAMEWORKS = [
   '@opentelemetry/api',
@@ -35,7 +35,7 @@ const NAMES = PACKAGES.flatMap((each) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-package-'));
-  // Already built; a second build would disturb the tests that run in parallel.
+  // The packages are already built. A second build would disturb the tests that run in parallel.
   await run('npm', ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', folder], {
     cwd: root,
   });
@@ -236,7 +236,7 @@ describe('serve', () => {
     return { child, ended, port, told };
   }
 
-  /** Twice the size of its two halves of four MiB: V8 measures by pages, and rounds up. */
+  /** Twice the size of its two halves of four MiB, because V8 measures in pages and rounds up. */
   const BOUNDED = 16;
 
   test('through npx has a bounded young generation, and npx ends with its exit code', async () => {

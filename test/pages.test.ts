@@ -127,7 +127,7 @@ describe('slots', () => {
   let portal: RunningPortal;
   let views: string;
 
-  /** Another way to sign in: a single sign-on that knows the person. */
+  /** Another way to sign in: a single sign-on that already knows the person. */
   const singleSignOn = (application: Application): Route => ({
     name: 'sso',
     methods: ['POST'],

@@ -12,8 +12,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * Permissions always have their current value, though reads that belong together share what they
- * read.
+ * Permissions always have their current value, although reads that belong together share the result
+ * of one query.
  */
 let portal: RunningPortal;
 let client: TestClient;
@@ -51,7 +51,7 @@ test('a permission that is granted or removed counts from the next call on, only
   }
 });
 
-test('a suspended account counts as absent from the next call on', async () => {
+test('a suspended account is treated as missing from the next call', async () => {
   const { access_token: token } = await obtainTokens(portal, client, ADA);
   const status = async () => (await callApi(portal, '/oauth/userinfo', token)).status;
   expect(await status()).toBe(200);

@@ -120,7 +120,7 @@ describe('the notes API', () => {
   });
 });
 
-test('the home page shows notes as text, whatever they contain', async () => {
+test('the home page shows notes as text, with any contents', async () => {
   await write(ada, JSON.stringify({ text: '<script>alert(1)</script>' }));
   const html = await (await (await portal.signedIn(ADA)).get('/')).text();
   expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');

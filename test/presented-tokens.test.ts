@@ -25,7 +25,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Why a presented token is refused: the answer to the client, and the log line. */
+/** Why the server rejects a token: the response to the client, and the log line. */
 
 const API = 'https://api.example/v1';
 const NOTES = '/api/notes';
@@ -37,8 +37,8 @@ type Fields = Readonly<Record<string, string>>;
 
 let portal: RunningPortal;
 /**
- * On the same database: every token must be bound; none can be; a proof needs a nonce; another
- * audience.
+ * Portals on the same database. One requires bound tokens, one accepts none, one needs a nonce in
+ * proofs, and one has another audience.
  */
 let strict: RunningPortal;
 let off: RunningPortal;
@@ -104,7 +104,7 @@ const bound = (at: RunningPortal, path: string, token: string, more: Json = {}, 
 
 const idOf = ({ headers }: Response) => headers.get('x-request-id');
 
-/** What the one log line about the request of this id says. */
+/** Returns the content of the log line about the request with this id. There must be only one. */
 async function lineOf(at: RunningPortal, id: string | null): Promise<Json> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');
@@ -269,7 +269,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-11.1
-  test('a replayed proof, whatever else the request says', async () => {
+  test('a replayed proof, with any other values in the request', async () => {
     const headers = bound(portal, NOTES, boundToAda);
     expect((await ask(portal, `${NOTES}?page=1`, headers)).status).toBe(200);
     const [status, , error] = await refusal(portal, ask(portal, NOTES, headers));
@@ -369,7 +369,7 @@ describe('a route of the host', () => {
   const requestOf = (id: string, headers: Fields = {}) =>
     new Request(`${portal.url}${NOTES}`, { headers: { ...headers, 'X-Request-Id': id } });
 
-  test('is refused once in the log, however often it asks, and each answer names the request', async () => {
+  test('is logged once, for any number of checks in the request, and the response names the request', async () => {
     const id = randomUUID();
     const answer = await portal.server.withToken(requestOf(id), async () => {
       expect(() => token().requireScope('notes:read')).toThrow('access token');
@@ -440,7 +440,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     const own = await newService();
     const response = await requestToken(portal, own, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
-    // As if it had been granted, whatever would refuse it now.
+    // Writes the rows as if the access had been granted, although the server would refuse it now.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
       await portal.application.database.execute(
         `UPDATE ${table} SET scope = ? WHERE client_id = ?`,

@@ -44,7 +44,7 @@ async function empty(
   return { url, database };
 }
 
-/** As a migration tool does: the whole text at once, on the plain driver. */
+/** Runs the whole text in one call on the plain driver, as a migration tool does. */
 async function apply(url: string, sql: string): Promise<void> {
   if (url.startsWith('sqlite:')) {
     const file = new DatabaseSync(url.slice('sqlite:'.length));
@@ -64,7 +64,10 @@ async function apply(url: string, sql: string): Promise<void> {
 
 const run = promisify(execFile);
 
-/** The schema as the engine itself prints it, to the byte; PostgreSQL with its own program. */
+/**
+ * Returns the schema as the engine prints it, to the byte. For PostgreSQL, its own program prints
+ * it.
+ */
 async function shown(url: string): Promise<string> {
   if (url.startsWith('sqlite:')) {
     const file = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true });
@@ -76,7 +79,7 @@ async function shown(url: string): Promise<string> {
   }
   if (url.startsWith('postgres:')) {
     const { stdout } = await run('/usr/lib/postgresql/15/bin/pg_dump', ['--schema-only', url]);
-    // A key against psql statements in a dump, new in each dump.
+    // The dump contains a random key against psql statements, which is new in each dump.
     return stdout.replaceAll(/^\\(?:un)?restrict .*$/gm, '');
   }
   const connection = await mysql.createConnection({ uri: url });

@@ -210,7 +210,7 @@ describe('private_key_jwt', () => {
     const key = newKey('ES256');
     const now = clock.now() / 1000;
     const moment = 0.001;
-    // The last accepted value of each, and the first refused one.
+    // For each value, the last accepted one and the first rejected one.
     for (const [good, bad] of [
       [{ exp: now - 60 + moment }, { exp: now - 60 }],
       [{ iat: now + 60 }, { iat: now + 60 + moment }],
@@ -262,7 +262,7 @@ describe('private_key_jwt', () => {
     const later = anHour();
     clock.advance(662);
     await expectRefused(await ask(later));
-    // Nor is it valid again when the record of its use is no longer needed.
+    // The assertion also stays used when the record of its use is no longer needed.
     clock.advance(3600);
     await portal.server.prune();
     await expectRefused(await ask(late));
@@ -310,7 +310,7 @@ describe('private_key_jwt', () => {
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer',
       }),
     );
-    // None of this used it up.
+    // None of these requests marked the assertion as used.
     expect((await ask(assertion)).status).toBe(200);
   });
 
@@ -416,10 +416,10 @@ describe('an assertion is used once', () => {
 
 describe('the use of an assertion', () => {
   // @shows AS-23.4
-  test('is remembered while the assertion is valid, whatever is pruned meanwhile', async () => {
+  test('is stored while the assertion is valid, also after pruning', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
-    // Valid for seventy seconds and a fraction, which ends before the next whole second.
+    // Valid for seventy seconds and a fraction of a second. It ends before the next whole second.
     const now = clock.now() / 1000;
     const exp = (now + Math.floor(now) + 1) / 2 + 10;
     const assertion = assertionOf(id, key, { exp });
@@ -433,7 +433,7 @@ describe('the use of an assertion', () => {
   });
 
   // @shows AS-23.4
-  test('is forgotten at the latest eleven minutes after its issue, whatever expiry it names', async () => {
+  test('is removed at the latest eleven minutes after its issue, with any expiry in the assertion', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { database } = portal.application;
@@ -642,7 +642,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
 
   // @shows AS-23.3, RFC7523-3a, RFC7523-3b, RFC7523-3d, RFC7523-3e, RFC7523-3.2, RFC7515-4.1, OIDC-9
   test.each(HOSTILE)('%s', async (_, assertion) => {
-    // Failures are slowed down, which another test shows.
+    // Time passes, because the server slows down failures. Another test checks that.
     clock.advance(901);
     for (const changes of [{}, { client_id: id }])
       await expectRefused(await ask(assertion(), changes));
@@ -679,7 +679,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 
   // @shows AS-23.6, AS-17.1
-  test('sixty of a client in a quarter of an hour are answered at once, more are slowed down, but not the client itself', async () => {
+  test("sixty of a client in a quarter of an hour get an immediate response, more are slowed down, but not the client's valid requests", async () => {
     clock.advance(901);
     const wrong = async () => (await ask(signed(stranger, headerOf(key), claims(id)))).status;
     const free = [];
@@ -700,7 +700,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 });
 
-describe('the log says why an assertion is refused, while the client gets one answer for all', () => {
+describe('the log contains the reason for each rejected assertion, while the client always gets the same response', () => {
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 
@@ -963,7 +963,7 @@ function importKey({ algorithm, privateKey }: ClientKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', new Uint8Array(pkcs8), how, false, ['sign']);
 }
 
-/** The library uses the system clock, and this test its own. */
+/** The library uses the system clock, but this test uses another one. */
 const atClock: oauth.ModifyAssertionOptions = {
   [oauth.modifyAssertion](_, payload) {
     const seconds = Math.floor(clock.now() / 1000);

@@ -23,9 +23,9 @@ import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
  * mod-auth-openidc.md, mozilla-django-oidc.md and authjs.md of docs/connecting.
  */
 
-/** What every product knows about Ada who is in. */
+/** The data about Ada that every product knows after sign-in. */
 const KNOWN = { email: ADA };
-/** Of Ada; her `sub` is another one at each server. */
+/** Ada's claims. Her `sub` is different at each server. */
 const CLAIMS = {
   sub: expect.stringMatching(/^[\w-]{8,}$/) as unknown,
   email: ADA,
@@ -86,7 +86,7 @@ async function start(
   };
 }
 
-/** Replaces a setting that the page has. */
+/** Replaces a setting of the page. */
 const replacing =
   ([setting, other]: readonly [string, string]) =>
   (settings: string) => {
@@ -104,7 +104,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
     expect(await knows()).toEqual(Object.fromEntries(told));
   });
 
-  test('without its setting for PKCE lets no one in, and the page quotes the log line', async () => {
+  test('without its setting for PKCE no person can sign in, and the page quotes the log line', async () => {
     const { knows, signIn, log } = await start(product, replacing(product.pkce));
     await signIn();
     expect(await knows()).not.toMatchObject(KNOWN);
@@ -126,7 +126,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
 });
 
 test.each(INSTALLED_PRODUCTS.filter(({ formPost }) => formPost !== undefined))(
-  '$name, set to form_post, lets people in only where the server offers that',
+  '$name, set to form_post, lets people in only where the server supports form_post',
   async (product) => {
     const change = (settings: string) => `${settings}\n${product.formPost}\n`;
     const refused = await start(product, change);
@@ -143,7 +143,7 @@ test('mod_auth_openidc ends its session when the person signs out at the server'
   const product = INSTALLED_PRODUCTS.find(({ page }) => page === 'mod-auth-openidc');
   if (product === undefined) throw new Error('There is no such product');
   const settings = { back_channel_logout: true };
-  // The server sends logout tokens over https only; this host passes them on.
+  // The server sends logout tokens only over https. This host passes them on.
   const host = await startDocumentHost();
   try {
     const at = await start(product, (own) => own, settings, host.outbound);

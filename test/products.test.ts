@@ -31,7 +31,7 @@ afterAll(async () => {
 type Product = (typeof REPLAYED_PRODUCTS)[number];
 type Settings = ReturnType<Product['settings']>;
 
-/** The product, told what its page says, with these changes. */
+/** Starts the product with the settings of its page and with these changes. */
 async function told(
   product: Product,
   portal: RunningPortal,
@@ -98,7 +98,7 @@ describe.each(FORM_POST)('$name', (product) => {
     expect(claims).toMatchObject(PERSON);
   });
 
-  test('pushes its request where the metadata offer that, and gets the post', async () => {
+  test('pushes its request if the metadata allow that, and gets the post', async () => {
     const { pushing } = portals;
     const signIn = await told(product, pushing);
     const claims = await signIn.claims(await signIn.answer(await pushing.signedIn(ADA)));

@@ -50,8 +50,8 @@ describe('removing expired rows', () => {
     await portal.server.prune();
     const third = (await (await refresh(portal, client, second.refresh_token)).json()) as Tokens;
     expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(200);
-    // The first refresh token was used 9 days ago and has a day to live: if it is used now, it is a
-    // replay.
+    // The first refresh token was used 9 days ago and is valid for another day. If it is used now,
+    // it is a replay.
     expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
     expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(401);
   });
@@ -105,7 +105,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens automatically while tokens are issued, also behind a few rows that live longer', async () => {
+  test('happens automatically while tokens are issued, also behind a few rows that are valid for longer', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -113,7 +113,7 @@ describe('removing expired rows', () => {
     });
     const issue = () => requestToken(portal, service, { grant_type: 'client_credentials' });
     for (let count = 0; count < 99; count += 1) await issue();
-    // As from before a change of the lifetime.
+    // The rows look as if the lifetime was changed after they were written.
     await portal.application.database.execute(
       'UPDATE oauth_access_tokens SET expires_at = expires_at * 2',
     );

@@ -19,7 +19,7 @@ describe('every public name has a doc comment', () => {
     expect(offered.length).toBeGreaterThan(0);
     const bare = offered.flatMap(({ name, module, start, declaration }) => [
       ...(commentBefore(module, start) === null ? [name] : []),
-      // Extensions of Portico read the sources too.
+      // Authors of extensions also read the sources.
       ...(entry === 'portico/extension' ? [] : membersOf(declaration))
         .filter((member) => commentBefore(module, member.start) === null)
         .map((member) => `${name}.${member.name}`),

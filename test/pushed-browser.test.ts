@@ -134,7 +134,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-25.6
-  test('"Not you?" asks another person the same question', async () => {
+  test('"Not you?" shows another person the same question', async () => {
     const { url } = await pushed();
     await page.goto(url);
     await signIn(GRACE);

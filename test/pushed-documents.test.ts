@@ -62,7 +62,7 @@ const newPath = () => `/oauth/client-${(numbers += 1)}.json`;
 const publish = (changes: object = {}) => host.publish(newPath(), { ...DOCUMENT, ...changes });
 const asked = (url: string) => host.asked.filter((path) => path === new URL(url).pathname).length;
 
-/** Each from its own network, unless the test names one. */
+/** Each request is from a new network, unless the test names one. */
 function push(
   id: string,
   changes: Readonly<Record<string, string>> = {},
@@ -90,7 +90,7 @@ async function codeOf(id: string, response: Response): Promise<string> {
 
 describe('a client that is a document', () => {
   // @shows AS-25.10
-  test('pushes before any person sees it: it is fetched once, and kept only when it is shown', async () => {
+  test('pushes before any person sees it: it is fetched once, and stored only when it is shown', async () => {
     const url = publish();
     const pushed = await push(url);
     expect(pushed.status).toBe(201);
@@ -132,7 +132,8 @@ describe('a client that is a document', () => {
       code_verifier: VERIFIER,
     });
     expect(tokens.status).toBe(200);
-    // It changes its keys without a call, as soon as the cached document is no longer fresh.
+    // The client changes its keys without a request. They apply as soon as the cached document is
+    // no longer fresh.
     const next = newKey('ES256');
     host.publish(new URL(url).pathname, {
       ...DOCUMENT,
@@ -145,7 +146,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.4
-  test('whose document is unusable or does not fit is unknown, and learns nothing of what was found', async () => {
+  test('whose document is unusable or does not fit is unknown, and the response reveals nothing about its contents', async () => {
     await expectUnknown(await push(host.url(newPath())));
     const internal = await push(publish({ client_secret: 'everybody reads it' }));
     expect(await internal.clone().text()).not.toContain('everybody');
@@ -170,7 +171,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.8
-  test('that requires pushed requests since a question was asked does not change that question', async () => {
+  test('that requires pushed requests since a question was shown does not change that question', async () => {
     const url = host.publish(newPath(), DOCUMENT, { 'Cache-Control': 'max-age=300' });
     const page = await ada.visit(
       authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }),
@@ -201,7 +202,8 @@ describe('a client that is a document', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toBe('temporarily_unavailable');
     expect(host.asked).toHaveLength(before);
-    // Many networks together get twenty fetches from one host; people have their own.
+    // All networks together can cause twenty fetches from one host. Requests of people are counted
+    // separately.
     const many: number[] = [];
     for (let count = 0; count < 20; count += 1) {
       many.push((await push(publish(), {}, `203.0.112.${count}`)).status);
@@ -240,7 +242,7 @@ describe('what an unverified client may push', () => {
     // A client that authenticates as an operator's client is not counted.
     const { id, secret } = await registerClient(portal);
     expect((await push(id, { ...long, client_secret: secret }, '192.0.2.1')).status).toBe(201);
-    // Expired requests free their room at once.
+    // Expired requests free their room immediately.
     clock.advance(60);
     expect((await push(app.id, long, '192.0.2.1')).status).toBe(201);
   });

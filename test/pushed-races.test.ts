@@ -51,7 +51,7 @@ async function signedInAt(at: RunningPortal): Promise<Visitor> {
 }
 
 // @shows AS-25.6, RFC9126-4b
-test('one browser gets the question, twice at once if it asks so, and one code gives tokens', async () => {
+test('one browser gets the question, also if it loads the page twice at the same time, and one code gives tokens', async () => {
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));
@@ -74,7 +74,7 @@ test('one browser gets the question, twice at once if it asks so, and one code g
     const codes = answers.filter(
       (answer) => isRedirect(answer) && locationOf(answer).searchParams.has('code'),
     );
-    // Each equal answer redirects to the application; the last code replaces the others.
+    // Each equal answer redirects to the application. The last code replaces the others.
     const exchanged = await Promise.all(
       codes.map((answer) =>
         exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? ''),

@@ -104,7 +104,7 @@ describe('pushed_authorization_requests', () => {
   });
 
   // @shows AS-25.1, AS-25.8, RFC9126-5b
-  test('require: the metadata says so, and other requests are refused', async () => {
+  test('require: the metadata announces it, and other requests are refused', async () => {
     const metadata = await metadataOf(requiring);
     expect(metadata['require_pushed_authorization_requests']).toBe(true);
     const there = await requiring.signedIn(ADA);
@@ -274,7 +274,7 @@ describe('a request that was pushed', () => {
       const login = await visitor.visit(url);
       expect(new URL(login.url).pathname).toBe('/login');
       expect(login.url).not.toContain('request_uri');
-      // Reloaded before and after the minute is over.
+      // The request is reloaded before and after the minute is over.
       expect(new URL((await visitor.visit(url)).url).pathname).toBe('/login');
       clock.advance(120);
       const again = await visitor.visit(url);
@@ -383,7 +383,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5
-  test('is checked again: rights that the client has lost meanwhile are not granted', async () => {
+  test('is checked again: rights that the client has lost in the meantime are not granted', async () => {
     const revoked = await registerClient(portal);
     const url = await pushedNow(portal, revoked);
     await portal.server.clients.revoke(revoked.id);
@@ -416,7 +416,8 @@ describe('a request that was pushed', () => {
 
   // @shows AS-25.8
   test('waits in a browser as it was pushed: a request that was not pushed cannot take its place', async () => {
-    // Begun where other requests are accepted, it waits in a cookie of the same kind.
+    // A request that began where other requests are accepted. It waits in a cookie of the same
+    // kind.
     const visitor = portal.visitor();
     const login = await visitor.visit(authorizationUrl(portal, client));
     const there = await requiring.signedIn(ADA);
@@ -472,7 +473,7 @@ describe('a request that was pushed', () => {
 
 describe('a client that requires pushed requests', () => {
   // @shows AS-25.8, RFC9126-6
-  test('gets nothing from a request that it did not push, whatever the server accepts', async () => {
+  test('gets nothing from a request that it did not push, with any setting of the server', async () => {
     const demanding = await registerClient(portal, { requirePushedAuthorizationRequests: true });
     for (const at of [portal, requiring, off]) {
       const visitor = await at.signedIn(ADA);
@@ -487,7 +488,7 @@ describe('a client that requires pushed requests', () => {
   });
 
   // @shows AS-25.8
-  test('cannot register if the server accepts none', async () => {
+  test('cannot register if the server accepts no pushed requests', async () => {
     await expect(registerClient(off, { requirePushedAuthorizationRequests: true })).rejects.toThrow(
       'pushed_authorization_requests is off',
     );

@@ -24,7 +24,10 @@ interface About {
   readonly kept?: { client: Client; freshUntil: number } | null;
 }
 
-/** The client that pushes, with these answers from the web, and this document in the store. */
+/**
+ * The client that pushes. `says` is the response of its host, and `kept` is its document in the
+ * store.
+ */
 function start(about: About = {}) {
   const { address = '203.0.113.7', says = {}, kept = null } = about;
   const asked: object[] = [];
@@ -114,7 +117,7 @@ test('an invalid or disallowed document is an unknown client, with the reason in
   expect(asked).toEqual([]);
 });
 
-test('a document that cannot be fetched now may be later; the client is not told that it asked too often', async () => {
+test('a document that cannot be fetched now may be available later; the response does not say that the client sent too many requests', async () => {
   const says = new OutboundError('too many', 7);
   const refused = await start({ says })
     .pushedBy(DOCUMENT)

@@ -28,7 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => both.close());
 
-/** The same request several times at once, alternating between the two processes. */
+/**
+ * Sends the same request several times at the same moment, alternating between the two processes.
+ */
 async function atOnce(
   round: number,
   use: (portal: RunningPortal) => Promise<Response>,
@@ -96,7 +98,7 @@ describe('two processes, one database', () => {
         expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
       }
       await one.suspend(ADA);
-      // The next calls, all at once: nothing works for even a moment longer.
+      // The next calls, all at the same time: nothing works for even a moment longer.
       const refusals = [one, other].map(async (portal, index) => ({
         userinfo: (await callApi(portal, '/oauth/userinfo', tokens.access_token)).status,
         api: (await callApi(portal, '/api/notes', tokens.access_token)).status,

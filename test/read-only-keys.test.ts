@@ -16,8 +16,8 @@ import {
 import { freePort } from './support/free-port.ts';
 
 /**
- * A key directory that no user can write, not even root: mounted read-only, in the program's own
- * mount namespace.
+ * A key directory that no user can write, not even root. It is mounted read-only in the mount
+ * namespace of the program.
  */
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
@@ -57,7 +57,7 @@ describe('with the key directory mounted read-only', () => {
     ['oauth:keys:rotate', 'no key was replaced'],
     ['oauth:keys:generate', 'no key was made'],
     ['oauth:keys:prune', 'old keys are still there'],
-  ])('%s says so in one line, and changes nothing', async (command, effect) => {
+  ])('%s prints one line about it, and changes nothing', async (command, effect) => {
     const before = await readdir(directory);
     const { code, stdout, stderr } = await run(command, '--json');
     const reason = `The key directory ${directory} cannot be written (EROFS: it is mounted to be read only): ${effect}\n`;

@@ -20,7 +20,7 @@ import { createClock } from './support/clock.ts';
 import { createHostLog } from './support/host-log.ts';
 import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
 
-/** Requests that a person authenticates again, with what hosts may answer. */
+/** Requests for a new authentication, with different values from the host. */
 
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
@@ -101,7 +101,7 @@ async function send(
 const ask = (more: Readonly<Record<string, string>>, by = server) =>
   send('oauth_server_authorize', `/oauth/authorize?${codeRequest(client.id, more)}`, {}, by);
 
-/** Comes back from the host's page, with the cookies of this answer. */
+/** Returns from the host's page, with the cookies of this response. */
 function comeBack(answered: Response): Promise<Response> {
   const location = new URL(answered.headers.get('location') ?? '', ISSUER);
   const cookie = answered.headers
@@ -166,7 +166,7 @@ describe('a host without the members', () => {
 
 describe('the page', () => {
   // @shows AS-44.2, AS-44.7
-  test('given as a path gets return_to, and acr_values if a client asks for some', async () => {
+  test('given as a path gets return_to, and acr_values if a client requests some', async () => {
     const plain = new URL((await ask({ prompt: 'login' })).headers.get('location') ?? '', ISSUER);
     expect([plain.pathname, [...plain.searchParams.keys()]]).toEqual([
       '/sign-in/again',
@@ -208,12 +208,15 @@ describe('authenticatedAt()', () => {
     ['must answer a text as acr', { at: new Date(0), acr: 1 }],
     ['must answer a list of texts as amr', { at: new Date(0), amr: 'pwd' }],
     ['must answer a list of texts as amr', { at: new Date(0), amr: ['\ud800'] }],
-  ])('that breaks a rule fails, and nothing is asked: %s, not %j', async (problem, given) => {
-    answer = () => given;
-    const response = await ask({});
-    expect([response.status, response.headers.get('location')]).toEqual([500, null]);
-    expect(logged.join('\n')).toContain(problem);
-  });
+  ])(
+    'that breaks a rule causes an error, and the person sees no question: %s, not %j',
+    async (problem, given) => {
+      answer = () => given;
+      const response = await ask({});
+      expect([response.status, response.headers.get('location')]).toEqual([500, null]);
+      expect(logged.join('\n')).toContain(problem);
+    },
+  );
 
   // @shows AS-44.3
   test('that throws fails, and the person can come back later', async () => {
@@ -262,7 +265,7 @@ describe('authenticatedAt()', () => {
     const location = new URL(sent.headers.get('location') ?? '', ISSUER);
     expect([sent.status, location.pathname]).toEqual([303, '/sign-in/again']);
     expect(location.searchParams.has('code')).toBe(false);
-    // The first answer counts for nothing, but a sign-in after it does.
+    // The host's first value has no effect, but a later sign-in does.
     expect(errorOf(await comeBack(sent))).toBe('login_required');
     answer = () => ago(0);
     expect((await comeBack(sent)).status).toBe(200);
@@ -299,7 +302,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.6, AS-44.7
-  test('with one of the acr_values leads to consent at once, and is in the ID token', async () => {
+  test('with one of the acr_values leads directly to consent, and the value is in the ID token', async () => {
     answer = () => ({ ...ago(5000), acr: 'silver', amr: ['pwd', 'otp'] });
     const tokens = await tokensFrom(await ask({ acr_values: 'gold silver', scope: 'openid' }));
     expect(decodeJwt(tokens.id_token)).toMatchObject({

@@ -23,11 +23,11 @@ import {
 import { push, pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** Requests that a person authenticates again, in an application of the kit. */
+/** Requests for a new authentication, in an application of the kit. */
 
 const clock = createClock();
 let portal: RunningPortal;
-/** The same without the feature, on the same database. */
+/** The same portal without the feature, on the same database. */
 let off: RunningPortal;
 let client: TestClient;
 
@@ -83,7 +83,10 @@ type Changes = Readonly<Record<string, string | undefined>>;
 const ask = (visitor: Visitor, changes: Changes, at = portal) =>
   visitor.visit(authorizationUrl(at, client, changes));
 
-/** Where a page is: the host's page for another authentication, consent, or the client. */
+/**
+ * Returns which page this is: the host's page for a new authentication, the consent screen, or the
+ * client.
+ */
 function placeOf(response: Response): string {
   const url = response.headers.has('location') ? locationOf(response) : new URL(response.url);
   const error = url.searchParams.get('error');
@@ -128,7 +131,7 @@ describe('without oauth_server:reauthentication', () => {
   );
 
   // @shows AS-44.1
-  test('tokens say nothing about the authentication, and an API that asks for it fails', async () => {
+  test('tokens say nothing about the authentication, and an API that requires it fails', async () => {
     const visitor = await off.signedIn(ADA);
     const consent = await ask(visitor, { acr_values: 'gold' }, off);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
@@ -138,7 +141,7 @@ describe('without oauth_server:reauthentication', () => {
     expect((await callApi(off, '/api/recent', accessToken)).status).toBe(500);
   });
 
-  test('acr_values alone is a configuration problem', async () => {
+  test('acr_values without it is a configuration problem', async () => {
     await expect(startWith({ acr_values: ['gold'] }, portal.env['DATABASE_URL'])).rejects.toThrow(
       'oauth_server:acr_values: needs oauth_server:reauthentication',
     );
@@ -234,7 +237,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.13
-  test('is satisfied by a sign-in in another tab of this browser, and the person is still asked', async () => {
+  test('is satisfied by a sign-in in another tab of this browser, and the person still gets the consent question', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const back = new URL(page.url).searchParams.get('return_to') ?? '';
@@ -259,7 +262,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a pushed request cannot be dropped in the browser, and does not spend the request', async () => {
+  test('of a pushed request cannot be dropped in the browser, and the request stays valid', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(await pushedNow(portal, client, { prompt: 'login', max_age: '10' }));
     url.searchParams.set('prompt', 'consent');
@@ -272,7 +275,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a request that is too long for a cookie is asked as well', async () => {
+  test('of a request that is too long for a cookie also leads to the question', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login', state: 's'.repeat(5000) });
     expect(placeOf(page)).toBe('again');
@@ -280,7 +283,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a posted request is asked as well', async () => {
+  test('of a posted request also leads to the question', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(authorizationUrl(portal, client, { prompt: 'login' }));
     const posted = await visitor.post('/oauth/authorize', Object.fromEntries(url.searchParams));
@@ -290,7 +293,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.5
-  test('asks another person who signs in there for consent, and not the first one', async () => {
+  test('shows the consent question to another person who signs in there, and not to the first one', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const consent = await authenticate(visitor, page, GRACE);
@@ -442,7 +445,7 @@ describe('acr_values', () => {
 
 describe('openid-client', () => {
   // @shows AS-44.2, AS-44.6, OIDC-2e
-  test('asks with max_age, and accepts the ID token', async () => {
+  test('sends max_age, and accepts the ID token', async () => {
     const options = { execute: [openid.allowInsecureRequests] };
     const config = await openid.discovery(
       new URL(portal.url),
@@ -453,7 +456,7 @@ describe('openid-client', () => {
     );
     const verifier = openid.randomPKCECodeVerifier();
     const visitor = portal.visitor();
-    // The library's clock is the real one.
+    // The library uses the real clock.
     clock.advance((Date.now() - clock.now()) / 1000);
     const url = openid.buildAuthorizationUrl(config, {
       redirect_uri: REDIRECT_URI,
@@ -537,7 +540,7 @@ describe('token().requireAuthentication()', () => {
   });
 
   // @shows AS-44.10
-  test('asks for a token where there is none', async () => {
+  test('challenges a request without a token', async () => {
     const response = await fetch(`${portal.url}/api/recent`);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).not.toContain(

@@ -14,15 +14,17 @@ import {
 } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** Which redirect URIs and other URLs a client may have: the same at every endpoint. */
+/**
+ * Which redirect URIs and other URLs a client may have. The rules are the same at every endpoint.
+ */
 
 const CONFIG = { oauth_server: { registration: 'open', client_id_metadata_documents: true } };
 const CURSOR = 'cursor://anysphere.cursor-mcp/oauth/callback';
 const GOOD = 'https://app.example/callback';
 
 /**
- * Characters that no URI contains (RFC 3986), or a host in another spelling; and what the refusal
- * says.
+ * Characters that no URI contains (RFC 3986), or another spelling of a host. Each has the error
+ * message.
  */
 const REFUSED: readonly (readonly [what: string, uri: string, told: string])[] = [
   [
@@ -57,7 +59,7 @@ const REFUSED: readonly (readonly [what: string, uri: string, told: string])[] =
   ['a long form of an IPv6 address', 'https://[2001:DB8:0:0:0:0:0:1]/cb', '[2001:db8::1]'],
 ];
 
-/** What stays unchanged. */
+/** URIs that stay unchanged. */
 const TAKEN = [
   'https://app.example/cb',
   'https://App.Example/cb',
@@ -201,7 +203,7 @@ describe('a redirect URI that a browser would change', () => {
     );
   });
 
-  test.each(TAKEN)('%s, in contrast, is accepted and kept as written', async (uri) => {
+  test.each(TAKEN)('%s, in contrast, is accepted and stored as written', async (uri) => {
     const [status, client] = await register({ redirect_uris: [uri] });
     expect(status).toBe(201);
     expect(client['redirect_uris']).toEqual([uri]);
@@ -354,7 +356,7 @@ describe('a private-use scheme without a dot', () => {
     const other = { redirect_uri: `${CURSOR}/x`, scope: 'notes:read' };
     expect((await ada.visit(authorizationUrl(portal, { id, secret: '' }, other))).status).toBe(400);
 
-    // A URI that it has stays through another change, and a new one needs the option again.
+    // An existing URI stays through another change. A new one needs the option again.
     expect((await run('oauth:client:update', id, '--name=Cursor')).code).toBe(0);
     const more = '--add-redirect-uri=myapp:/cb';
     expect((await run('oauth:client:update', id, more)).code).toBe(1);

@@ -18,8 +18,8 @@ import {
 import { freePort } from './support/free-port.ts';
 
 /**
- * A use whose commit is in doubt (decision 9), on a server that answers a used refresh token again
- * (decision 37).
+ * A use whose commit has an unknown result (decision 9), on a server that responds to a used
+ * refresh token again (decision 37).
  */
 const WINDOW = 60;
 const clock = createClock();

@@ -20,7 +20,8 @@ import { SCALE } from './support/scale.ts';
 import type { Visitor } from './support/visitor.ts';
 
 /**
- * Two server processes with `refresh_retry_seconds`, and five programs that hold one refresh token.
+ * Two server processes with `refresh_retry_seconds`, and five programs that use the same refresh
+ * token.
  */
 const ROUNDS = SCALE.retryRounds;
 const ROUNDS_PER_AUTHORIZATION = 10;
@@ -65,8 +66,8 @@ async function issuedTo({ refresh_token: token }: Tokens): Promise<number> {
 }
 
 /**
- * Five uses of one token, at once or slightly apart, by either process. Each is answered, with the
- * same tokens.
+ * Sends one token five times, at the same moment or slightly apart, to either process. Every
+ * request gets a response with the same tokens.
  */
 async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
   const atOnce = 2 + (round % 4);
@@ -111,7 +112,7 @@ test('five uses of one refresh token get the same valid tokens; a thief with an 
 });
 
 // @shows AS-5.18
-test('no use that begins after its access token was revoked gets that token, and none ends the authorization', async () => {
+test('a use that begins after its access token was revoked never gets that token, and never ends the authorization', async () => {
   let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
   for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
     const next = await tokensOf(await use(one, held));
@@ -142,7 +143,7 @@ test.each<[string, ConfigMap | null, boolean]>([
   ['with a window goes on', config, true],
   ['without one is asked again', null, false],
 ])(
-  'a client that loses its answer because the process was killed: %s',
+  'a client that gets no response because the process was killed: %s',
   async (_, given, goesOn) => {
     const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
     const first = await tokensOf(
@@ -160,7 +161,7 @@ test.each<[string, ConfigMap | null, boolean]>([
   },
 );
 
-/** A thief presents it after the window, or within it. */
+/** An attacker uses the token after the window, or within it. */
 async function replay(tokens: Tokens, isLate: boolean): Promise<void> {
   ahead = isLate ? WINDOW * 1000 : 0;
   try {

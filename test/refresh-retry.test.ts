@@ -18,25 +18,26 @@ import {
 import { freePort } from './support/free-port.ts';
 
 /**
- * `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that is presented again
- * in time.
+ * `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that a client sends
+ * again within the window.
  */
 const WINDOW = 30;
 /**
- * Of a process whose tokens expire within the window: its refresh tokens, and its access tokens.
+ * The lifetimes of the refresh tokens and the access tokens of a process whose tokens expire within
+ * the window.
  */
 const BRIEF = 20;
 const BRIEFER = 5;
 const clock = createClock();
 const events: AuditEvent[] = [];
 let portal: RunningPortal;
-/** The same database and clock, without a window. */
+/** A portal with the same database and clock, without a window. */
 let strict: RunningPortal;
 let brief: RunningPortal;
-/** With another `oauth_server:audience`. */
+/** A portal with another `oauth_server:audience`. */
 let elsewhere: RunningPortal;
 let client: TestClient;
-/** Of an authorization: the tokens from the code, and those from its refresh token. */
+/** The tokens of one authorization: those from the code, and those from its refresh token. */
 let first: Tokens;
 let second: Tokens;
 const closing: (() => Promise<void>)[] = [];
@@ -123,7 +124,7 @@ async function rowOf(tokens: Tokens): Promise<Readonly<Record<string, unknown>>>
   return rows[0] ?? {};
 }
 
-/** Copies the kept answer of one row into another. */
+/** Copies the stored response of one row into another. */
 const keep = (kept: Awaited<ReturnType<typeof rowOf>>, into: Tokens) =>
   portal.application.database.execute(
     'UPDATE oauth_families SET refresh_answer = ?, refresh_used_at = ?, refresh_generation = ? WHERE id = ?',
@@ -169,7 +170,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('is refused if its access token was revoked meanwhile, and that ends nothing', async () => {
+  test('is refused if its access token was revoked in the meantime, and nothing else ends', async () => {
     const revoked = await fetch(`${portal.url}/oauth/revoke`, {
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
@@ -179,7 +180,7 @@ describe('a used refresh token that is presented again', () => {
     await refused(await again());
     await refused(await again({ scope: 'notes:read' }), 'invalid_scope');
     expect(types()).toEqual(['access_token_revoked']);
-    // Its refresh token is the current one, whose own answer is still given again.
+    // Its refresh token is the current one, and the server still repeats that token's response.
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await expectSame(await refresh(portal, client, second.refresh_token), third);
     expect(await introspect(portal, third.access_token)).toMatchObject({ active: true });
@@ -208,7 +209,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('after its successor was used is a replay at once, and all tokens end', async () => {
+  test('after its successor was used is treated as a replay immediately, and all tokens end', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
@@ -262,13 +263,13 @@ describe('another request with a used refresh token', () => {
     await refused(await offer(), 'invalid_scope');
     await refused(await offer('openid notes:write'), 'invalid_scope');
     await refused(await offer('openid notes:read other'), 'invalid_scope');
-    // In another order it is the same request.
+    // With the scopes in another order, it is the same request.
     const repeated = await expectSame(await offer('notes:read openid'), third);
     expect(repeated.scope.split(' ').toSorted()).toEqual(['notes:read', 'openid']);
   });
 
   // @shows AS-5.18
-  test('for all scopes by name counts as the same request', async () => {
+  test('for all scopes by name is treated as the same request', async () => {
     await expectSame(await again({ scope: 'email profile openid notes:write notes:read' }));
   });
 
@@ -341,7 +342,7 @@ describe('a right that was removed since the use', () => {
   );
 });
 
-describe('the kept answer', () => {
+describe('the stored response', () => {
   // @shows AS-5.18, AS-4.6
   test('reveals nothing to a reader of the row, and there is only one, however often the tokens are refreshed', async () => {
     const before = await rowOf(second);

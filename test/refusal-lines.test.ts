@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => administered.portal.close());
 
-/** The one log line of a refused request. */
+/** Returns the one log line of a rejected request. */
 async function lineOf(refused: Promise<Response>) {
   const answer = await refused;
   expect(answer.status).toBeGreaterThanOrEqual(400);

@@ -383,7 +383,7 @@ describe('input of a stranger cannot write its own log line', () => {
   test('is not shown if it may be a secret in the wrong place', async () => {
     const form = { grant_type: 'client_credentials' };
     const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
-    // At most four characters of a secret stay at either end of the shown text.
+    // At most four characters at the start and the end of a secret may stay in the text.
     const [line] = await linesOf(swapped);
     const [start, end] = [client.secret.slice(0, 4), client.secret.slice(-4)];
     expect(line).toMatchObject({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
-/** What strangers may send to the registration endpoint. */
+/** Requests that anyone may send to the registration endpoint. */
 
 let portal: RunningPortal;
 const clock = createClock();
@@ -14,7 +14,7 @@ beforeAll(async () => {
     config: { oauth_server: { registration: 'open' } },
   });
 });
-// The limit of a network starts again.
+// Time passes, so that the limit of a network starts again.
 beforeEach(() => clock.advance(7200));
 afterAll(() => portal.close());
 
@@ -36,7 +36,10 @@ async function kept(): Promise<number> {
   return (await portal.server.clients.list()).length;
 }
 
-/** The error of a refusal, which repeats nothing of the request and is not a server error. */
+/**
+ * Returns the error of a rejected request. The response must not repeat the request, and must not
+ * be a server error.
+ */
 async function refusal(response: Response): Promise<string> {
   const text = await response.text();
   expect(response.status).toBeGreaterThanOrEqual(400);
@@ -219,7 +222,7 @@ describe('redirect URIs of strangers', () => {
   });
 });
 
-describe('names with a meaning in JavaScript have none here', () => {
+describe('names with a meaning in JavaScript have no meaning here', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s', async (name) => {
     const polluting = `{"redirect_uris":["${LOOPBACK}"],"${name}":{"client_name":"evil","scope":"evil","id":"evil"}}`;
     const response = await send(polluting);
@@ -228,8 +231,8 @@ describe('names with a meaning in JavaScript have none here', () => {
     expect({}).not.toHaveProperty('client_name');
   });
 
-  // RFC 8259 section 4 does not define a repeated name: the one that counts is checked like any
-  // other.
+  // RFC 8259 section 4 does not define the meaning of a repeated name. The server uses one of the
+  // values, and checks it like any other value.
   test('a repeated field counts once', async () => {
     const good = `"redirect_uris":["${LOOPBACK}"]`;
     const bad = '"redirect_uris":["http://evil.example/"]';
@@ -265,7 +268,7 @@ describe('names with a meaning in JavaScript have none here', () => {
   });
 });
 
-/** The log lines written meanwhile. */
+/** Returns the log lines that are written during the work. */
 async function loggedDuring(work: () => Promise<unknown>): Promise<string> {
   const lines: string[] = [];
   const { log } = portal.server.host;

@@ -77,7 +77,10 @@ const withSecret = ({ client_id: id }: Registration, secret: string | undefined)
   secret: secret ?? '',
 });
 
-/** Whether the client authenticates with this secret: the grant is refused, and not the client. */
+/**
+ * Whether the client can authenticate with this secret. In that case, the error is about the grant
+ * and not about the client.
+ */
 async function isAccepted(
   registration: Registration,
   secret: string | undefined,
@@ -97,7 +100,7 @@ afterAll(() => portal.close());
 
 // @shows AS-22.14
 test.each([{}, BASIC, { token_endpoint_auth_method: 'client_secret_post' }])(
-  'a client that asks for a secret gets one that expires: %j',
+  'a client that requests a secret gets one that expires: %j',
   async (asked) => {
     const registered = await register(asked);
     expect(registered).toMatchObject({
@@ -109,7 +112,7 @@ test.each([{}, BASIC, { token_endpoint_auth_method: 'client_secret_post' }])(
 );
 
 // @shows AS-22.14
-test('a client that asks for none stays public, also when it updates its registration', async () => {
+test('a client that requests no secret stays public, also when it updates its registration', async () => {
   const registered = await register({ token_endpoint_auth_method: 'none' });
   expect(registered).toMatchObject({ token_endpoint_auth_method: 'none' });
   expect(registered).not.toHaveProperty('client_secret');

@@ -33,7 +33,7 @@ async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
   portal = await startPortal({ clock: clock.now, config: { oauth_server: config } });
 }
 
-/** No self-registered client has been used for a long time. */
+/** More time passes than the server keeps an unused client that registered itself. */
 async function forgetAll(): Promise<void> {
   clock.advance(92 * DAY);
   await portal.server.prune();
@@ -250,14 +250,17 @@ describe('open registration', () => {
     ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
     ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
     ['does not say', {}],
-  ])('makes a public client, and the answer says so, if the request %s', async (_, metadata) => {
-    const client = await register(metadata);
-    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
-    expect(client).not.toHaveProperty('client_secret');
-  });
+  ])(
+    'makes a public client, and the response contains this, if the request %s',
+    async (_, metadata) => {
+      const client = await register(metadata);
+      expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+      expect(client).not.toHaveProperty('client_secret');
+    },
+  );
 
   // @shows AS-22.4
-  test('gives all scopes that people may allow, whatever prefix they have, and never those of a service', async () => {
+  test('gives all scopes that people may allow, with any prefix, and never those of a service', async () => {
     const all = 'openid profile email notes:read notes:write';
     for (const scope of [
       undefined,
@@ -403,7 +406,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network has a limit per hour, also for simultaneous requests, and learns when it may try again', async () => {
+  test('a network has a limit per hour, also for simultaneous requests, and the response contains when it may try again', async () => {
     const answers = await Promise.all(
       Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })),
     );
@@ -449,7 +452,7 @@ describe('open registration', () => {
     expect(await ask.text()).toContain('Unknown application');
     expect((await refreshOf(used, tokens.refresh_token)).status).toBe(200);
     expect(await portal.server.prune()).toMatchObject({ clients: 0 });
-    // A client that is about to be used at the last moment is not removed meanwhile.
+    // A client that is used at the last moment must not be removed at the same time.
     clock.advance(3601);
     expect(await portal.server.prune()).toMatchObject({ clients: 1 });
     expect((await registered()).map(({ id }) => id)).toEqual([used.client_id]);
@@ -591,7 +594,7 @@ describe('open registration', () => {
     );
     expect(old.status).toBe(400);
     const tokens = await connect(client, 'http://localhost:1234/other');
-    // The page of applications identifies the client by them, so they must not change afterwards.
+    // The page of applications identifies the client by these URIs, so they must not change later.
     for (const redirectUris of [
       ['https://known.example/callback'],
       ['https://known.example/callback', 'http://localhost/other'],
@@ -635,7 +638,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network may replace as often as it may register, and learns when it may try again', async () => {
+  test('a network may replace as often as it may register, and the response contains when it may try again', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
     for (let times = 1; times <= 60; times += 1)

@@ -19,8 +19,8 @@ const VERSION = (
 
 let folder: string;
 /**
- * The files of this tree in their own repository: committed, but neither tagged nor in the
- * changelog.
+ * The files of this tree in a separate repository. They are committed, but there is no tag and no
+ * entry in the changelog.
  */
 let clone: string;
 
@@ -135,7 +135,7 @@ describe('a release', () => {
     });
 
     // @shows HOST-5.4
-    test('is the same byte for byte in two folders, whatever the umask, time zone, language and file times', () => {
+    test('is the same byte for byte in two folders, with any umask, time zone, language and file times', () => {
       expect(made.said).toContain('built twice, with the same bytes');
       expect(made.said).toContain('a dry run: nothing is published');
       expect(made.code).toBe(0);
@@ -235,7 +235,7 @@ describe('a release', () => {
 
   // @shows HOST-5.4
   test('is refused if two builds differ, and the files are named', async () => {
-    // A build with its build time, and a package with the file modes of the checkout.
+    // A build that contains its build time, and a package with the file modes of the checkout.
     edit('tools/scripts/build.ts', () => PLANTED);
     edit('package.json', (text) => text.replace(' && node tools/scripts/file-modes.ts', ''));
     commit('Say when it was built');

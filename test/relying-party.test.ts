@@ -177,7 +177,7 @@ describe('the page that shows the last steps', () => {
     expect(sent.get('code_challenge_method')).toBe('S256');
   });
 
-  test('says how long each token lives, and how much time is left', async () => {
+  test('shows how long each token is valid, and how much time is left', async () => {
     const visitor = await signedIn();
     const left = async () =>
       [...(await pageOf(visitor)).matchAll(/(\d+ \w+) left|(It is over)/g)].map(

@@ -16,7 +16,7 @@ import {
 } from './support/portal.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** What happens between two statements of a request that leaves out the question, or ends access. */
+/** Changes between two statements of a request. The request skips the question, or ends access. */
 
 const READ = { scope: 'notes:read' };
 
@@ -24,7 +24,7 @@ let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
 const events: AuditEvent[] = [];
-/** What runs once, after the next statement that matches. */
+/** The action that runs once, after the next statement that matches. */
 let next: { readonly after: RegExp; readonly act: () => Promise<unknown> } | null = null;
 
 beforeAll(async () => {
@@ -68,7 +68,10 @@ async function revokeByClient({ refresh_token: token }: Tokens): Promise<void> {
 }
 
 describe('access that is ended while the client begins another and ends the first itself', () => {
-  /** After the next list of the living: begins another, and ends the first. */
+  /**
+   * After the next query that lists the active authorizations, starts another authorization and
+   * ends the first.
+   */
   const change = (after: RegExp, first: Tokens, done: (second: Tokens) => void) => {
     const act = async () => {
       const second = await again();
@@ -121,7 +124,7 @@ describe('access that is ended while the client begins another and ends the firs
 });
 
 describe('access that is ended while the person allows the client anew, again and again', () => {
-  /** How often the person allows it meanwhile at most. */
+  /** The maximum number of times that the person allows the request during the work. */
   const MOST = 20;
   const LISTS: Readonly<Record<string, RegExp>> = {
     'the applications page': /FROM oauth_families f\s+JOIN oauth_clients/,
@@ -166,7 +169,7 @@ describe('access that is ended while the person allows the client anew, again an
   });
 });
 
-/** What the response leads to: the consent page, a code, or an error for the client. */
+/** Returns the result of the response: the consent page, a code, or an error for the client. */
 async function outcomeOf(response: Response): Promise<string> {
   if (!isRedirect(response))
     return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;
@@ -174,7 +177,7 @@ async function outcomeOf(response: Response): Promise<string> {
   return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
 }
 
-describe('a request whose memory no longer applies when the code would be given', () => {
+describe('a request whose remembered consent no longer applies when the code would be issued', () => {
   const SAVED = /^INSERT INTO oauth_consent_requests/;
   const update = (changes: Parameters<typeof portal.server.clients.update>[1]) =>
     portal.server.clients.update(client.id, changes);

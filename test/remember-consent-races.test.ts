@@ -16,7 +16,7 @@ import {
 import { SCALE } from './support/scale.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** Access that ends while two processes begin more of it without a question. */
+/** Access ends while two processes start more authorizations for it without a question. */
 
 const CONFIG = { oauth_server: { remember_consent: true } } as const;
 const READ = { scope: 'notes:read' };
@@ -41,8 +41,8 @@ afterAll(async () => {
 const open = (at: RunningPortal) => ada.get(authorizationUrl(at, client, READ));
 
 /**
- * The code that was given without a question. Null if the person is asked, or if the request ended
- * together with the access.
+ * Returns the code that was issued without a question. Null if the person sees the question, or if
+ * the request ended together with the access.
  */
 function codeOf(response: Response): string | null {
   if (isRedirect(response)) return locationOf(response).searchParams.get('code');
@@ -50,7 +50,9 @@ function codeOf(response: Response): string | null {
   return null;
 }
 
-/** Ways to end the access. Each ends everything that is remembered for the client. */
+/**
+ * The ways to end the access. Each one ends everything that the server remembers for the client.
+ */
 const ENDS: Readonly<Record<string, (ids: readonly string[]) => Promise<unknown>>> = {
   'the applications page': async () => {
     const page = await ada.get(`${one.url}/oauth/applications`);
@@ -78,7 +80,7 @@ test.each(Object.keys(ENDS))(
       expect((await exchangeCode(one, client, second)).status).toBe(200);
       const ids = (await one.server.access.list()).items.map(({ id }) => id);
       const end = () => ENDS[name]?.(ids);
-      // The end begins before, among and after the requests.
+      // The access ends before, between or after the requests.
       const before = round % 3 === 0 ? [end()] : [];
       const responses = [one, other, one].map(open);
       const among = round % 3 === 1 ? [end()] : [];
@@ -111,7 +113,7 @@ async function revokeByClient({ refresh_token: token }: Tokens): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-/** Answers the consent page, at a time when the question would be left out. */
+/** Answers the consent page at a time when the server would skip the question. */
 async function answer(at: RunningPortal, decision: 'allow' | 'deny'): Promise<Response> {
   const page = await ada.get(authorizationUrl(at, client, { ...READ, prompt: 'consent' }));
   return ada.submit(page, { decision });
@@ -136,8 +138,8 @@ test('a refusal is not lost while two processes allow, and begin more without a 
     given += codes.length;
     for (const each of codes) await exchangeCode(other, client, each);
     const own = (await (await exchangeCode(one, client, code)).json()) as Tokens;
-    // What the person allowed at the same moment may count. Without it, only what they refused is
-    // left.
+    // An authorization from the same moment may still apply. Without it, the client has only what
+    // the person denied.
     await revokeByClient(own);
     expect(codeOf(await open(round % 2 === 0 ? one : other))).toBeNull();
     await one.server.access.endAll();

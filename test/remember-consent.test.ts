@@ -51,7 +51,10 @@ import {
 } from './support/portal.ts';
 import { createVisitor, isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** First-party clients whose consent page is left out (`oauth_server:remember_consent`). */
+/**
+ * First-party clients for which the server skips the consent page
+ * (`oauth_server:remember_consent`).
+ */
 
 const API = 'https://api.example/';
 const OTHER_API = 'https://other.example/';
@@ -109,7 +112,7 @@ async function allow(changes: Changes = READ, visitor = ada, of = client): Promi
   ).json()) as Tokens;
 }
 
-/** What the response leads to: the consent page, a code, or an error for the client. */
+/** Returns the result of the response: the consent page, a code, or an error for the client. */
 async function outcomeOf(response: Response): Promise<string> {
   if (!isRedirect(response))
     return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;
@@ -143,7 +146,7 @@ describe('a first-party client', () => {
   });
 
   // @shows AS-52.1
-  test('is remembered after the first authorization has ended, while another lives', async () => {
+  test('is remembered after the first authorization has ended, while another is active', async () => {
     const first = await allow();
     await tokensOf(await exchangeCode(portal, client, codeOf(await open())));
     await requestRevocation(first.refresh_token);
@@ -202,7 +205,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.2
-  test('by a client that registered itself, whatever it sends', async () => {
+  test('by a client that registered itself, with any parameters', async () => {
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -375,7 +378,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.4
-  test('to authenticate first, if that is due, and is then not asked again', async () => {
+  test('to authenticate first, if that is due, and then sees no question', async () => {
     await allow();
     ahead += 3600 * 1000;
     expect(await outcomeOf(await open({ ...READ, prompt: 'login' }))).toBe('sign-in');
@@ -572,7 +575,7 @@ describe('with other clients and grants', () => {
   });
 
   // @shows AS-52.2
-  test('a client document is never first-party, and its people are always asked', async () => {
+  test('a client document is never first-party, and its people always get the question', async () => {
     const id = documents.publish('/client.json', {
       client_name: 'Assistant',
       redirect_uris: [REDIRECT_URI],
@@ -676,7 +679,7 @@ describe('without the switch', () => {
   });
 
   // @shows AS-2.52, AS-52.8
-  test('the person is asked, also by a client that is marked', async () => {
+  test('the person gets the question, also for a marked client', async () => {
     await allow();
     const off = await startPortal({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',

@@ -12,7 +12,7 @@ import { blocksOf } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
 
 /**
- * docs/requests.md from its first block to its last, in one shell, with the application of
+ * Runs docs/requests.md from its first block to its last, in one shell, with the application of
  * docs/getting-started.md.
  */
 const blocksIn = (page: string) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8'));
@@ -79,7 +79,8 @@ async function shell(script: string): Promise<string> {
 }
 
 /**
- * Runs the blocks, and keeps the state of the shell for the next ones. Returns what each printed.
+ * Runs the blocks, and saves the state of the shell for the next ones. Returns the output of each
+ * block.
  */
 async function run(blocks: typeof BLOCKS, changes: (code: string) => string = (code) => code) {
   const kept = path.join(folder, 'kept.sh');
@@ -94,7 +95,7 @@ const parsed = (text = '') => JSON.parse(text.slice(text.indexOf('{'))) as Recor
 const sectionOf = (text: string) => BLOCKS.findIndex(({ code }) => code.includes(text));
 
 describe('docs/getting-started.md', () => {
-  /** Ids, secrets and passwords differ in each run. */
+  /** Replaces the ids, secrets and passwords, because they differ in each run. */
   const withoutValues = (text: string) =>
     text.replaceAll(
       /(?<=^(?:password|client id|client secret): +)\S+|(?<=signing key )\S+(?=\.)/gm,

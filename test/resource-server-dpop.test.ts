@@ -47,7 +47,8 @@ function keep(server: Server): void {
 }
 
 /**
- * An API on one of the frameworks, below `/v1`; the port is chosen first, because a proof names it.
+ * An API on one of the frameworks, below `/v1`. The port is chosen first, because a proof contains
+ * it.
  */
 const GUARDED: readonly (readonly [
   string,
@@ -258,7 +259,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     });
   });
 
-  /** The same request, sent only to a resource server. */
+  /** Sends the same request directly to a resource server. */
   const use = (resource: ResourceServer, proof: string, token = bound) => {
     const request = { method: 'GET', target: '/notes', dpop: proof };
     return resource.authorize(`DPoP ${token}`, SCOPE, request);
@@ -279,7 +280,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     const [[hash, until] = ['', 0]] = [...used];
     expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(until).toBeGreaterThan(Date.now());
-    // If it cannot be asked, no request is let in.
+    // If `claim` fails, every request is rejected.
     const away = resourceServer({
       dpop: { publicUrl, claim: () => Promise.reject(new Error('away')) },
     });
@@ -304,7 +305,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(statuses).toEqual([200, 200, 200, 503, 401, 401, 401, 503]);
   });
 
-  test('of many simultaneous requests with one proof one is let in', async () => {
+  test('of many simultaneous requests with one proof one is accepted', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const sent = proof();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
@@ -386,7 +387,7 @@ describe('an API elsewhere accepts bound tokens', () => {
   });
 });
 
-describe('an API that accepts bound tokens learns of a refusal', () => {
+describe('an API that accepts bound tokens gets the reasons for rejected requests', () => {
   const TOKEN = 'a-token-that-is-bound';
   const SECRET = 'the-secret-of-the-api';
   const publicUrl = 'https://api.example';
@@ -404,16 +405,16 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
 
   interface Row {
     readonly title: string;
-    /** What the authorization server says about the token: this key, unless given. */
+    /** The key in the authorization server's response. Default: this key. */
     readonly cnf?: object | null;
     readonly scheme?: 'Bearer';
     readonly options?: Partial<DpopOptions> | null;
     readonly sent?: Partial<SentRequest> | null;
-    /** Made when it is sent. */
+    /** Creates the proof when the request is sent. */
     readonly dpop?: () => string;
     readonly detail?: string | null;
     readonly told?: Partial<Refusal>;
-    /** How often the same request is sent; the last one is reported. */
+    /** How many times the same request is sent. The test checks the report of the last one. */
     readonly times?: number;
   }
   const sending = (detail: string, dpop: () => string): Row => ({ title: detail, dpop, detail });

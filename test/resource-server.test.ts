@@ -44,7 +44,7 @@ import { ANSWERS } from '../packages/resource-server/src/refusals.ts';
 import { freePort } from './support/free-port.ts';
 import { expectNothingOf, type BoundReason } from './support/told-refusals.ts';
 
-/** An API elsewhere, which introspects tokens at the portal. */
+/** An API in another process, which introspects tokens at the portal. */
 let portal: RunningPortal;
 let client: TestClient;
 let asker: TestClient;
@@ -459,7 +459,7 @@ describe('the cache', () => {
     expect(await use(brief, 'a')).toEqual(['a']);
     const passed = performance.now() + 2;
     while (performance.now() < passed);
-    // A clock that is set back does not make it longer.
+    // If the clock is set back, the time in the cache does not become longer.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     expect(await use(brief, 'a')).toEqual(['a']);
   });
@@ -470,7 +470,7 @@ describe('a cached answer is used', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
   afterEach(() => void vi.useRealTimers());
 
-  /** An authorization server that gives these answers in order, and repeats the last one. */
+  /** An authorization server that sends these responses in order, and then repeats the last one. */
   async function answering(...answers: readonly (object | number | Promise<object>)[]) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -563,7 +563,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('until a later question is answered: an overtaken answer is not kept', async () => {
+  test('until a later request gets a response: an older response that arrives after it is not cached', async () => {
     const isAsked = Promise.withResolvers<null>();
     const overtaken = Promise.withResolvers<object>();
     let times = 0;
@@ -596,7 +596,7 @@ describe('a cached answer is used', () => {
     expect(asked).toEqual(['t']);
   });
 
-  test('only if there was an answer: a failure is asked about again', async () => {
+  test('only if there was a response: after a failure, the next call sends a new request', async () => {
     const { issuer, asked } = await answering(500, { nothing: true }, usable());
     const resource = resourceServer({ issuer, cache: CACHE });
     expect([await use(resource), await use(resource), await use(resource)]).toEqual([
@@ -613,7 +613,7 @@ describe('a cached answer is used', () => {
     await use(resource, 'a');
     await use(resource, 'b');
     vi.advanceTimersByTime(10_000);
-    // It is asked about again, and so is the newest.
+    // The resource server introspects this token again, and also the newest one.
     await use(resource, 'a');
     await use(resource, 'c');
     await use(resource, 'a');
@@ -777,10 +777,10 @@ describe('what an authorization server says about a token', () => {
   );
 });
 
-describe('an API elsewhere learns of a refusal, which', () => {
+describe('an API elsewhere gets an event for a rejected request, which', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** An authorization server that answers this way. */
+  /** An authorization server that sends this response. */
   async function authorizationServer(answer: RequestListener): Promise<string> {
     const server = createServer(answer).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -793,7 +793,7 @@ describe('an API elsewhere learns of a refusal, which', () => {
   const active = (members: object) =>
     says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
 
-  /** The clock of a request, which only the test moves. */
+  /** The clock for the timeout of a request. Only the test moves it. */
   function clock(): () => void {
     const controller = new AbortController();
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
@@ -805,12 +805,14 @@ describe('an API elsewhere learns of a refusal, which', () => {
 
   interface Row {
     readonly title: string;
-    /** `Bearer` and an unknown token, unless given. */
+    /** Default: `Bearer` and an unknown token. */
     readonly authorization?: string | null;
     readonly options?: () => Promise<Partial<ResourceServerOptions>>;
-    /** What the API asks of the person's authentication. Nothing, unless given. */
+    /** The required authentication of the person. Default: no requirement. */
     readonly requires?: AuthenticationRequirement;
-    /** What is reported besides the reason; for an unusable request with a token, unless given. */
+    /**
+     * The reported values besides the reason. Default: those of a request with an unusable token.
+     */
     readonly told?: Partial<Refusal>;
   }
 
@@ -825,7 +827,7 @@ describe('an API elsewhere learns of a refusal, which', () => {
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
   const UNKNOWN = 'a-token-that-nobody-knows';
 
-  /** For each reason that needs no bound token, every way to cause it. */
+  /** For each reason that needs no bound token, all the ways to cause it. */
   const ROWS: Readonly<Record<Exclude<RefusalReason, BoundReason>, readonly Row[]>> = {
     no_token: ['', ' ', null].map((authorization) => ({
       title: `${authorization}`,
@@ -973,7 +975,7 @@ describe('an API elsewhere learns of a refusal, which', () => {
       told: { ...AWAY, detail },
     })),
   };
-  /** Issued once. */
+  /** A token that is issued only once for these tests. */
   let shared = '';
   beforeAll(async () => {
     shared = await issued();
@@ -982,7 +984,7 @@ describe('an API elsewhere learns of a refusal, which', () => {
   const rows = Object.entries(ROWS).flatMap(([reason, each]) =>
     each.map((row) => ({ reason, ...wrapped(row) })),
   );
-  /** Its getters run when the test runs. */
+  /** Keeps the row in an object, so that its getters run only when the test runs. */
   function wrapped(row: Row) {
     return { title: row.title, row };
   }

@@ -25,9 +25,9 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** `oauth_server:resources`: several APIs, each with its own tokens (decision 70). */
+/** `oauth_server:resources`: several APIs, each with separate tokens (decision 70). */
 let portal: RunningPortal;
-/** The same database, with `audience` and fewer resources. */
+/** A portal on the same database, with `audience` and fewer resources. */
 let other: RunningPortal;
 let process: RunningProcess;
 let client: TestClient;
@@ -77,7 +77,7 @@ const tokensFor = (resource: string | undefined, scope?: string) =>
   obtainTokens(portal, client, ADA, { resource, scope });
 const call = async (api: string, { access_token }: Pick<Tokens, 'access_token'>) =>
   (await callApi(portal, `${api}/notes`, access_token)).status;
-/** The error with which a request for a code is refused at the redirect URI. */
+/** Returns the error that a request for a code brings to the redirect URI. */
 async function refusalOf(changes: Readonly<Record<string, string | undefined>>, repeated = '') {
   const visitor = await portal.signedIn(ADA);
   const url = authorizationUrl(portal, client, {
@@ -115,7 +115,7 @@ describe('a token is for one resource', () => {
   });
 
   // @shows AS-12.30
-  test('UserInfo accepts it, whatever its resource', async () => {
+  test('UserInfo accepts it, with any resource', async () => {
     for (const resource of [reading, writing, ELSEWHERE, undefined]) {
       const { access_token } = await tokensFor(
         resource,
@@ -269,7 +269,7 @@ describe('a request names its resource exactly', () => {
 
 describe('a grant keeps its resource', () => {
   // @shows AS-9.20
-  test('a code is not exchanged for another resource, and is spent by the attempt', async () => {
+  test('a code is not exchanged for another resource, and the attempt makes the code invalid', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
       resource: reading,
       scope: 'notes:read',
@@ -280,7 +280,7 @@ describe('a grant keeps its resource', () => {
   });
 
   // @shows AS-9.20
-  test('a refresh keeps it, and another one is refused without spending the refresh token', async () => {
+  test('a refresh keeps it, and after a request for another resource the refresh token stays valid', async () => {
     const first = await tokensFor(reading);
     const refused = await refresh(portal, client, first.refresh_token, { resource: writing });
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_target']);
@@ -359,7 +359,7 @@ describe('each resource describes itself', () => {
   });
 
   // @shows AS-12.32
-  test('and names the document in its challenges, if it is told to', async () => {
+  test('and names the document in its challenges, if the option is set', async () => {
     const challengeOf = async (api: string) =>
       (await fetch(`${api}/notes`)).headers.get('www-authenticate');
     const named = `resource_metadata="${portal.url}/.well-known/oauth-protected-resource/reading"`;
@@ -410,7 +410,7 @@ describe('a mistake stops the server at the start', () => {
   });
 
   // @shows AS-2.35
-  test('two that differ only in the slash at the end, and an audience that is none of them', async () => {
+  test('two that differ only in the slash at the end, and an audience that matches neither', async () => {
     const each = { scopes: ['notes:read'] };
     expect(
       await refusalOfConfig({ resources: { [ELSEWHERE]: each, [`${ELSEWHERE}/`]: each } }),

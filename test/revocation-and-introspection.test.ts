@@ -145,7 +145,7 @@ describe('POST /oauth/revoke', () => {
 
 describe('POST /oauth/introspect', () => {
   // @shows AS-2.4, AS-6.5, AS-10.3, AS-10.4, RFC6749-10.16, RFC7662-2.1a, RFC7662-2.2a, RFC7662-4b, RFC7662-5
-  test('tells a resource server elsewhere what a token allows, with the public subject', async () => {
+  test('returns to a resource server elsewhere what a token allows, with the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
     const { sub } = (await (
@@ -225,7 +225,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.2, AS-14.5
-  test('a public client is refused again at the endpoint, whatever its registration says', async () => {
+  test('a public client is refused at the endpoint too, with any registration in its row', async () => {
     const own = await registerClient(portal, { public: true });
     await portal.application.database.execute(
       "UPDATE oauth_clients SET grants = 'introspection' WHERE client_id = ?",

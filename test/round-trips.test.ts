@@ -89,8 +89,8 @@ describe('round trips to the server', () => {
     };
     const sent: Record<string, number> = {};
     for (const [name, ask] of Object.entries(asked)) {
-      // The first requests learn which permissions to read in the same query, and prepare
-      // statements.
+      // During the first requests, the server finds out which permissions to read in the same
+      // query, and prepares statements.
       for (let time = 0; time < 3; time += 1) expect((await ask()).status).toBe(200);
       way.sent = 0;
       await ask();
@@ -113,8 +113,8 @@ describe('round trips to the server', () => {
       counts[name] = way.sent;
       return answer;
     };
-    // The first request learns which permissions to read in the same query, and prepares
-    // statements.
+    // During the first request, the server finds out which permissions to read in the same query,
+    // and prepares statements.
     for (let time = 0; time < 2; time += 1) {
       const consent = await counted('consent page', () =>
         visitor.visit(authorizationUrl(portal, client)),
@@ -146,7 +146,7 @@ describe('round trips to the server', () => {
       }
     }
     const isPostgres = way.database.dialect === 'postgres';
-    // If tokens cannot be issued in a single statement, issuing has its own BEGIN, a second
+    // If the engine cannot issue tokens in a single statement, issuing needs a BEGIN, a second
     // statement and a COMMIT.
     const more = isPostgres ? 0 : 3;
     expect(counts).toEqual({
@@ -223,7 +223,7 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
-  test('whatever the default of the server is', async () => {
+  test('with any default of the server', async () => {
     const isPostgres = store.url.startsWith('postgres');
     const own = await createDatabase('');
     onTestFinished(() => own.drop());

@@ -12,8 +12,8 @@ import { ROWS } from './support/timing/rows.ts';
 import { startWorld, type World } from './support/timing/world.ts';
 
 /**
- * Refusals with the same words cost the same counted work: docs/assurance.md says how long that
- * takes.
+ * Requests that get the same error must cost the same counted work. docs/assurance.md says how long
+ * this takes.
  */
 
 describe.each([
@@ -47,14 +47,14 @@ test.each(SLOW)(
 );
 
 // @shows AS-9.3
-test.each(SLOW)('$name: two at once cost the same', async (row) => {
+test.each(SLOW)('$name: two simultaneous requests cost the same', async (row) => {
   expect(await differencesAtOnce(row)).toEqual([]);
 });
 
 describe('the keys that stand in for unknown clients', () => {
   /**
-   * The private parts of those keys, as RFC 7515 appendix A.3 and RFC 8037 appendix A.1 print them:
-   * they are public.
+   * The private parts of those keys. They are public, because RFC 7515 appendix A.3 and RFC 8037
+   * appendix A.1 contain them.
    */
   const PRINTED = [
     {
@@ -80,7 +80,7 @@ describe('the keys that stand in for unknown clients', () => {
 
   // @shows AS-23.2
   test.each(PRINTED)(
-    'let no client in, even with a valid signature: $algorithm',
+    'match no client, even with a valid signature: $algorithm',
     async ({ algorithm, jwk }) => {
       const world = await startWorld({ hashing: 'argon2id', takesImported: false });
       try {

@@ -60,7 +60,10 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** The ID token and UserInfo besides the protocol's members, which must be the same. */
+/**
+ * Returns the claims of the ID token and of UserInfo, without the members of the protocol. Checks
+ * that both are the same.
+ */
 async function released(tokens: Tokens): Promise<Readonly<Record<string, unknown>>> {
   const { iss, aud, sub, exp, iat, at_hash: hash, nonce, ...inToken } = decodeJwt(tokens.id_token);
   expect([iss, aud, typeof hash]).toEqual([portal.url, client.id, 'string']);

@@ -6,7 +6,7 @@ import { readMarks } from '../tools/scripts/conformance/marks.ts';
 import { chapters } from '../tools/scripts/conformance/rules.ts';
 import { ROOT } from './support/console.ts';
 
-/** The promises of these pages have rules, and tests that show them. */
+/** Each promise of these pages must name rules, and tests that show it. */
 
 const RULES = new Set(chapters(ROOT).flatMap(({ rules }) => rules.map(({ id }) => id)));
 const RULE = /\[((?:AS|MCP|HOST|API|RFC\d+)-[\d.]+[a-z]?)\]/g;
@@ -47,7 +47,8 @@ function promises(
 }
 
 /**
- * What is wrong with rows: a named rule or test that is missing, or that does not show the promise.
+ * Returns the problems of the rows: a missing rule or test, or a test that does not show the
+ * promise.
  */
 function problemsOf(rows: readonly Promised[]): readonly string[] {
   return rows.flatMap(({ where, rules, tests }) => {

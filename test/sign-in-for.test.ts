@@ -12,7 +12,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a sign-in page shows of the waiting authorization request. */
+/** What a sign-in page can show about the waiting authorization request. */
 const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
@@ -152,7 +152,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.3
-  test('shows a login_hint as text, and none that is too long, repeated or unreadable', async () => {
+  test('shows a login_hint as text, and ignores one that is too long, repeated or unreadable', async () => {
     expect(identifierOn(await (await signInPage({ login_hint: '"><script>' })).text())).toBe(
       '&quot;&gt;&lt;script&gt;',
     );
@@ -215,7 +215,7 @@ describe('a sign-in page of the application itself', () => {
     const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
     const request = new Request(new URL(at, server.issuer), { headers: { cookie } });
     const response = (await endpoint?.handle(request)) ?? Response.error();
-    // The other server tells browsers apart.
+    // Leave out the cookie that identifies the browser, which these tests do not check.
     const cookies = response.headers
       .getSetCookie()
       .filter((cookie) => !cookie.includes('portico_browser'));
@@ -227,7 +227,7 @@ describe('a sign-in page of the application itself', () => {
     cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
-  test('learns who waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
+  test('gets the client that waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
     const server = serverOf();
     const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
     const cookie = sentBack(cookies);
@@ -294,7 +294,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('learns it from an encrypted cookie, only for its path; one without this need gets no cookie', async () => {
+  test('gets it from an encrypted cookie, only for its path; a page that does not read it gets no cookie', async () => {
     const { cookies } = await asked(serverOf(), { login_hint: ADA });
     const [waits = '', tells = '', ...more] = cookies;
     expect([waits.startsWith('__Secure-portico_request_'), more]).toEqual([true, []]);
@@ -308,7 +308,8 @@ describe('a sign-in page of the application itself', () => {
     expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(
       1,
     );
-    // Nor does a page elsewhere, with an invalid address or one that ends a cookie's path.
+    // A page with an invalid URL gets no cookie either, and neither does a page whose path contains
+    // a `;`, which would end the cookie's path.
     for (const loginUrl of ['https://', '/sign;in']) {
       const { status, cookies: sent } = await asked(serverOf({ loginUrl: () => loginUrl }));
       expect([status, sent.length]).toEqual([302, 1]);

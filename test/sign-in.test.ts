@@ -12,7 +12,10 @@ import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
-/** The kit's sign-in page, with browsers and attackers; X-Forwarded-For sets their addresses. */
+/**
+ * The kit's sign-in page, with ordinary browsers and with attackers. X-Forwarded-For sets their
+ * addresses.
+ */
 const clock = createClock();
 const never = () => 0.999;
 let random = never;
@@ -52,7 +55,7 @@ interface Attempt {
   readonly visitor?: Visitor;
 }
 
-/** Submits the form of a page that was opened before. */
+/** Opens the page and submits its form. */
 async function tryToSignIn(password: string, attempt: Attempt = {}): Promise<Response> {
   const { identifier = ADA, from = address, visitor = createVisitor(portal.url) } = attempt;
   const page = await visitor.get('/login');
@@ -104,7 +107,7 @@ describe('the sign-in page', () => {
   });
 
   // @shows HOST-2.1
-  test('works after hours of waiting, and asks again if a session ended meanwhile', async () => {
+  test('works after hours of waiting, and asks again if a session ended in the meantime', async () => {
     const form = { identifier: ADA, password: PASSWORD };
     const [visitor, signedIn] = [portal.visitor(), await portal.signedIn(ADA)];
     const [page, another] = [await visitor.get('/login'), await signedIn.get('/login')];
@@ -156,7 +159,7 @@ describe('the sign-in page', () => {
   });
 
   test.each(['the first', 'the last'])(
-    'of the first tabs of a new browser, opened at once, %s signs in if the browser sends the origin of the form',
+    'of the first tabs of a new browser, opened at the same time, %s signs in if the browser sends the origin of the form',
     async (which) => {
       const visitor = portal.visitor();
       const tabs = await Promise.all([visitor.get('/login'), visitor.get('/login')]);
@@ -182,7 +185,7 @@ describe('the sign-in page', () => {
   });
 });
 
-test('a hasher in JavaScript that returns neither true nor false lets no person in', async () => {
+test('with a hasher in JavaScript that returns neither true nor false, the server rejects every person', async () => {
   let given: unknown = true;
   const passwordHasher = { hash: async () => 'kept', verify: async () => given as boolean };
   const own = await startPortal({ passwordHasher });

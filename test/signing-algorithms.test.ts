@@ -70,7 +70,7 @@ async function filesOf(
 
 async function removeKeys(portal: RunningPortal, algorithm: SigningAlgorithm): Promise<void> {
   for (const file of await filesOf(portal, algorithm)) await rm(file);
-  // Another listing of the directory is made at once, as elsewhere within a second.
+  // The server reads the directory again immediately. Otherwise it would do so within a second.
   await portal.server.keys.all();
 }
 
@@ -257,7 +257,7 @@ describe('registering for an algorithm', () => {
 
 describe('a client whose algorithm has no key any more', () => {
   // @shows AS-7.7, AS-11.7
-  test('gets invalid_scope for openid before a person is asked, and the log names it; without openid all works', async () => {
+  test('gets invalid_scope for openid before a person gets a question, and the log names the algorithm; everything else works', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const [client, plain] = [await register(portal, 'ES256'), await registerClient(portal)];
@@ -279,7 +279,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-11.7
-  test('does not lose a code or refresh token, the log says why, and both work once there is a key', async () => {
+  test('does not lose a code or refresh token, the log contains the reason, and both work once there is a key', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('EdDSA');
       const client = await register(portal, 'EdDSA');
@@ -323,8 +323,8 @@ describe('a client whose algorithm has no key any more', () => {
         detail: `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${portal.server.config.key_path}: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
-      // Without openid, or the grant in which openid can be requested, no ID token is signed for
-      // it.
+      // Without openid, or without the grant for openid, the server signs no ID token for the
+      // client.
       const { database } = portal.application;
       for (const [column, value] of [
         ['scope', 'notes:read'],
@@ -404,7 +404,8 @@ describe('the keys of several algorithms', () => {
       await withPortal({ config, signingKey: false }, async (other) => {
         for (let round = 0; round < 10; round += 1) {
           for (const algorithm of OTHERS) {
-            // As if unchanged for an hour: otherwise the directory is read at each request.
+            // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+            // request.
             await utimes(
               directory,
               new Date(Date.now() - 3_600_000),
@@ -428,7 +429,7 @@ describe('the keys of several algorithms', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('setup makes the key of RS256, whatever other keys exist, and no other', async () => {
+  test('setup makes the key of RS256, with any other keys in the directory, and no other key', async () => {
     await withPortal({ signingKey: false }, async (portal) => {
       await portal.server.keys.generate('ES256');
       expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(true);
@@ -444,7 +445,7 @@ describe('the keys of several algorithms', () => {
 });
 
 describe('a key file that was made by hand', () => {
-  /** Writes a key as such a file, and removes the generated one. */
+  /** Writes a key into a file like one that was made by hand, and removes the generated key. */
   async function madeByHand(
     portal: RunningPortal,
     name: string,
@@ -462,7 +463,7 @@ describe('a key file that was made by hand', () => {
   }
 
   // @shows AS-5.14, AS-11.9
-  test('is removed when its time has come, whatever its kid, and no other file is', async () => {
+  test('is removed when its time has come, with any kid, and no other file is removed', async () => {
     const clock = createClock();
     await withPortal({ clock: clock.now }, async (portal) => {
       const { keys, config } = portal.server;
@@ -571,7 +572,7 @@ describe('discovery', () => {
   });
 });
 
-describe('with keys of RS256 alone', () => {
+describe('with only RS256 keys', () => {
   // @shows AS-11.6
   test('documents, headers and files are byte for byte as before there was a choice', async () => {
     await withPortal({}, async (portal) => {

@@ -18,7 +18,7 @@ const SITE = path.join(ROOT, 'tools', 'site');
 const BUILT = path.join(SITE, '.dist');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Takes seconds; needs no network once its packages are installed. */
+/** Builds the site. It takes some seconds, and needs no network when its packages are installed. */
 function buildSite(): void {
   const npm = { cwd: ROOT, stdio: 'inherit' } as const;
   if (!existsSync(path.join(SITE, 'node_modules')))
@@ -33,7 +33,7 @@ function buildSite(): void {
   if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
 }
 
-/** In milliseconds, for a run that hangs. */
+/** The limit for a run that hangs, in milliseconds. */
 const SOON = { timeout: 60_000 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -137,7 +137,7 @@ describe('the built site', () => {
 });
 
 describe('the search of the built site', () => {
-  /** Whether one of the first three results is a page that answers. */
+  /** Returns the questions for which none of the first three results is a page with the answer. */
   async function misses(questions: typeof QUESTIONS): Promise<readonly string[]> {
     const search = await searchOfSite(SITE);
     return questions.flatMap(([question, ...pages]) => {
@@ -179,7 +179,7 @@ describe('the search of the built site', () => {
 describe('the site in a real Chromium', () => {
   let browser: Browser;
   let context: BrowserContext | null = null;
-  /** What went wrong, or went elsewhere, while a page was read. */
+  /** The errors, and the requests to other origins, while a page is shown. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -213,7 +213,7 @@ describe('the site in a real Chromium', () => {
     return page;
   }
 
-  /** The appearance switch gets its name when the page's script has taken over. */
+  /** The script of the page sets the name of the appearance switch when it has started. */
   const hasComeAlive = () =>
     [...document.querySelectorAll<HTMLElement>('.VPSwitchAppearance')].every(
       ({ title }) => title !== '',

@@ -29,7 +29,7 @@ const { marked } = createRequire(
   readonly marked: Marked;
 };
 
-/** Empty code blocks, and fences that a reader would see. */
+/** Returns the empty code blocks, and the fences that a reader would see. */
 function brokenBlocks(markdown: string): readonly string[] {
   const found: string[] = [];
   marked.walkTokens(marked.lexer(markdown), ({ type, text = '', lang = '' }) => {
@@ -47,7 +47,7 @@ describe('the site of the pages', () => {
     expect([...unlisted(ROOT), ...missing(ROOT)]).toEqual([]);
   });
 
-  test('has no dead link', () => {
+  test('has no broken link', () => {
     expect(site.problems).toEqual([]);
   });
 

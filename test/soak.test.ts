@@ -4,8 +4,9 @@ import { PATHS, soak, SOAKED, type PathName } from './support/soak/soak.ts';
 import { SCALE } from './support/scale.ts';
 
 /**
- * A kept request takes 5,000 to 20,000 bytes. A call is one to seventeen requests, of which one in
- * six to one in two go the same way; less growth than this is memory that warms up.
+ * The allowed growth per call. A request that is not released takes 5,000 to 20,000 bytes. A call
+ * sends one to seventeen requests, and one in six to one in two of them use the same code. Less
+ * growth than this comes from warming up.
  */
 const MOST_BYTES: Readonly<Record<PathName, number>> = {
   JSON: 4000,
@@ -32,7 +33,7 @@ describe('a call leaves nothing in a small heap: MCP as JSON, streaming and with
   test.each(
     SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const),
   )('%s', async (mount, paths) => {
-    // In MiB. With Next and its page renderer, 50 are in use before the first call.
+    // In MiB. With Next and its page renderer, 50 MiB are in use before the first call.
     const grown = await soak({
       mount,
       paths,
@@ -47,16 +48,19 @@ describe('a call leaves nothing in a small heap: MCP as JSON, streaming and with
   });
 });
 
-/** What a mount's own code answers, streams and cancels: in each mount. */
+/**
+ * The code of each mount sends, streams and cancels responses. So these calls run in every mount.
+ */
 const OF_MOUNTS: readonly PathName[] = ['JSON', 'streaming', 'hung up'];
 
 /**
- * All calls in the kit, and in the longest form in every mount: the code behind an endpoint is the
- * same in all mounts.
+ * All calls run in the kit, and in the longest form in every mount, because the code behind an
+ * endpoint is the same in all mounts.
  */
 function pathsOf(mount: number): readonly PathName[] {
   if (mount === 0) return PATHS;
   if (SCALE.soakedMounts < SOAKED.length) return OF_MOUNTS;
-  // Only the kit knows which account has an address, for the link, and when a session ends.
+  // Only the kit can look up the account of an email address, for the link, and knows when a
+  // session ends.
   return PATHS.filter((name) => name !== 'organizations' && name !== 'back-channel logout');
 }

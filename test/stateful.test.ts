@@ -10,19 +10,19 @@ import type { Settings } from './support/stateful/world.ts';
 
 /**
  * Random runs of everything that applications, people and operators do, with a moving clock and a
- * failing store, compared with the documents (docs/assurance.md, decision 62).
+ * failing store. The results are compared with the documents (docs/assurance.md, decision 62).
  */
 
-/** How many commands a run has at most. */
+/** The maximum number of commands in a run. */
 const MOST_COMMANDS = 80;
 
 /**
- * `STATEFUL='<seed>'` repeats the same runs, `STATEFUL='<seed>,<path>,<replay path>'` the failed
- * one: its message has the values.
+ * `STATEFUL='<seed>'` repeats the same runs. `STATEFUL='<seed>,<path>,<replay path>'` repeats the
+ * failed run, whose message contains the values.
  */
 const [SEED, PATH, REPLAY_PATH] = (process.env['STATEFUL'] ?? '').split(',');
 
-/** The same runs between two edits and in CI; different ones each night. */
+/** The seed is the same between two edits and in CI. It is different each night. */
 const SAME = 62;
 
 let engine: Engine;
@@ -32,8 +32,8 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /**
- * Compares this many runs with the model, and says what they contained; throws the message of the
- * shortest run that fails.
+ * Compares this many runs with the model, and returns the counts of what they contained. Throws an
+ * error with the message of the shortest run that fails.
  */
 async function holdAgainstModel(name: string, settings: Settings): Promise<Counts> {
   const counts = createCounts();
@@ -89,7 +89,7 @@ describe.each<[string, Settings]>([
   ],
 ])('%s', (name, settings) => {
   // @shows AS-5.1, AS-5.2, AS-5.4, AS-5.5, AS-5.6, AS-5.7, AS-5.8, AS-5.9, AS-5.10, AS-5.11, AS-5.15, AS-5.16, AS-5.17, AS-5.18, AS-6.16, AS-8.7, AS-8.9, AS-9.6, AS-9.8, AS-10.1, AS-10.2, AS-10.3, AS-10.4, AS-10.5, AS-12.4, AS-18.1, AS-18.2, AS-18.3, AS-18.8, AS-18.9, AS-18.24, AS-22.7, AS-24.4, AS-30.3, AS-30.4, AS-30.5, AS-31.1, AS-31.5, AS-31.6, AS-31.8
-  test('whatever clients, people and operators do in any order, at once and with a failing store: the answers and the valid tokens follow the rules', async () => {
+  test('with any order of the actions of clients, people and operators, at the same time and with a failing store: the responses and the valid tokens follow the rules', async () => {
     const { together, faults, samples, answers } = await holdAgainstModel(name, settings);
     if (PATH !== undefined) return;
     const issued = answers['refresh: tokens'] ?? 0;

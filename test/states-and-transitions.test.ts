@@ -44,7 +44,10 @@ const credentials = (secret: string) =>
     { ...client, secret },
     { grant_type: 'refresh_token', refresh_token: 'none' },
   );
-/** Whether a secret authenticates: then the grant is refused, not the client. */
+/**
+ * Whether a secret authenticates the client. In that case, the error is about the grant and not
+ * about the client.
+ */
 const accepts = async (secret: string) =>
   (await errorOf(await credentials(secret))) === 'invalid_grant';
 
@@ -353,7 +356,8 @@ describe('Errors, with an audience', () => {
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
       expect((await callApi(restarted, '/oauth/userinfo', good.access_token)).status).toBe(401);
       expect(await introspect(restarted, good.access_token)).toEqual({ active: false });
-      // Its token is not replaced by one for the new target either, and nothing is spent.
+      // Its token is not replaced by one for the new target either, and the code or token stays
+      // valid.
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(400);
       expect(await errorOf(await exchangeCode(restarted, confined, asked))).toBe('invalid_grant');
       await setTarget(restarted, audience);
@@ -396,7 +400,7 @@ describe('Errors, with an audience', () => {
   });
 });
 
-/** Rewrites the authorizations as if they had been granted for another target. */
+/** Changes the authorizations to another target, as if they had been granted for it. */
 async function setTarget(at: RunningPortal, audience: string | null): Promise<void> {
   await at.application.database.execute('UPDATE oauth_families SET audience = ?', [audience]);
 }

@@ -24,7 +24,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a client that asks for more keeps of its earlier scopes (decision 38). */
+/** Which earlier scopes a client keeps if it requests more (decision 38). */
 let portal: RunningPortal;
 let client: TestClient;
 const clock = createClock();
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** A client that no person has allowed anything. */
+/** Creates a client to which no person has given access. */
 async function newClient(
   scopes = ['openid', 'profile', 'notes:read', 'notes:write'],
 ): Promise<void> {
@@ -58,7 +58,7 @@ const write = (tokens: Tokens) =>
 
 describe('what was granted before stays granted', () => {
   // @shows AS-8.18
-  test('a client that asks for one more scope has both, also after a refresh; the first authorization continues', async () => {
+  test('a client that requests one more scope has both, also after a refresh; the first authorization continues', async () => {
     await newClient();
     const first = await ask('notes:read');
     expect([await read(first), await write(first)]).toEqual([200, 403]);
@@ -162,7 +162,7 @@ describe('nothing else is added', () => {
     await newClient();
     await ask('notes:read');
     const visitor = portal.visitor();
-    // A request that waited for sign-in has its own address.
+    // A request that waited for sign-in has a separate URL.
     const login = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
     const page = await visitor.get(locationOf(await signIn(visitor, login, ADA)).href);
     expect(page.status).toBe(200);
@@ -174,7 +174,7 @@ describe('nothing else is added', () => {
 });
 
 // @shows AS-8.18
-test('without challenges a second authorization has only what it asks for', async () => {
+test('without challenges a second authorization has only the requested scopes', async () => {
   const usual = await startPortal();
   try {
     const registered = await registerClient(usual);
@@ -187,7 +187,7 @@ test('without challenges a second authorization has only what it asks for', asyn
 });
 
 // @shows AS-8.18
-test('what an organization gave is not kept as if the person had allowed it', async () => {
+test('access that an organization gave is not stored as if the person had allowed it', async () => {
   const idp = await startIdentityProvider();
   onTestFinished(() => idp.close());
   const given = await startPortal({

@@ -19,8 +19,8 @@ import { storedClient } from './support/stored-client.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
 /**
- * The contract of the store, on every engine, in this process and with a second one on the same
- * database.
+ * The contract of the store, on every engine. The tests use two stores on the same database: one in
+ * this process and a second one.
  */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
@@ -191,7 +191,7 @@ describe('the schema', () => {
 
 describe('a value that works once', () => {
   // @shows AS-23.4
-  test('is claimed once, by the first process, and removed when it has expired', async () => {
+  test('is marked as used once, by the first process, and removed when it has expired', async () => {
     for (let round = 0; round < 20; round += 1) {
       const use = { hash: name('use'), expiresAt: NOW };
       const claimed = await many(8, (each) => each.singleUses.claimSingleUse(use));
@@ -207,7 +207,7 @@ describe('a value that works once', () => {
   });
 });
 
-test('a store that is opened later finds the rows of the first: a use, a token and a kept answer', async () => {
+test('a store that is opened later finds the rows of the first: a use, a token and a stored response', async () => {
   await database.execute('DELETE FROM oauth_single_uses');
   const use = { hash: name('use'), expiresAt: NOW - HOUR };
   expect(await store.singleUses.claimSingleUse(use)).toBe(true);
@@ -252,7 +252,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1, AS-11.6
-  test('keep their keys and their ID token algorithm; a row of an old release counts as RS256, web and operator', async () => {
+  test('keep their keys and their ID token algorithm; a row of an old release is treated as RS256, web and operator', async () => {
     const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
     expect((await other.clients.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
     const keys = { jwks: '{"keys":[]}', jwksUri: null, algorithm: 'PS256' };
@@ -288,7 +288,7 @@ describe('clients', () => {
   });
 
   // @shows AS-30.2, AS-30.6
-  test('change only from the state that was read: one of several changes wins, even if they differ in case or a space', async () => {
+  test('change only from the state that was read: one of several simultaneous changes succeeds, even if they differ in case or a space', async () => {
     const read = await newClient({ name: 'An application' });
     const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map(
       (each) => ({
@@ -352,7 +352,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1
-  test('rotate their secret only while they live and have one; the previous one never lasts longer than before', async () => {
+  test('rotate their secret only while they are valid and have one; the previous one is never valid for longer than before', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
     expect(await store.clients.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
@@ -392,7 +392,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.20
-  test('blocked before they are known, stay blocked, also if a person sees them at that moment', async () => {
+  test('blocked before they are stored, stay blocked, also if a person sees them at that moment', async () => {
     for (let round = 0; round < 10; round += 1) {
       const about = { registeredBy: 'document', public: true, secretHash: null } as const;
       const client = clientNamed(`https://client.example/${name('document')}`, about);
@@ -462,7 +462,10 @@ describe('clients', () => {
     const lossy = createLossyStore(database);
     lossy.whenLost = () => (lossy.isAway = false);
     const losing = new Store(lossy.database, () => true);
-    /** The store's conclusion about a commit without an answer. */
+    /**
+     * Returns whether the commit of a use with an unknown result took effect, according to the
+     * store.
+     */
     const settled = (id: string) => {
       const asks: OpenedDatabase['transaction'] = async (work, committed) =>
         committed === undefined
@@ -489,7 +492,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('unblocked while their tokens are used, leave none of the tokens alive', async () => {
+  test('unblocked while their tokens are used, keep none of the tokens valid', async () => {
     for (let round = 0; round < 15; round += 1) {
       const client = documentClient();
       await store.documentClients.keepDocumentClient(client, NOW + HOUR);
@@ -523,7 +526,7 @@ describe('clients', () => {
         other.refreshTokens.rotateRefreshToken(token, byRefresh, NOW),
         other.consentRequests.answerConsent(asked, { family: allowed, code }, YES),
       ];
-      // Each is sent before and after.
+      // In half of the rounds, the unblocking is sent first. In the other half, it is sent last.
       const under =
         round % 2 === 0
           ? [store.documentClients.unblockDocumentClient(client.id, NOW), ...use()]
@@ -639,7 +642,7 @@ describe('clients that register themselves', () => {
     const answers = await many(12, (each) =>
       each.registrations.registerClient(registrationOf(), full, NOW),
     );
-    // Three besides the first, and one in its place.
+    // Three besides the first, and one that replaces the first.
     expect(answers.filter((answer) => answer === null)).toHaveLength(4);
     expect(await store.clients.findClient(first.id)).toBeNull();
     expect(await unusedNow()).toBe(unused);
@@ -672,7 +675,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.10
-  test('with an initial access token register however many strangers have, and displace none', async () => {
+  test('with an initial access token register even if there are many unverified clients, and replace none of them', async () => {
     const { hash } = await initialToken(1);
     const none = { ...limits, unused: 0 };
     const stranger = registrationOf();
@@ -840,7 +843,7 @@ test('an access token ends when its client loses the grant that issued it', asyn
   });
 });
 
-test('no use of a refresh token without an answer is kept, nor one of an unknown family', async () => {
+test('no stored response is found for a family without one, or for an unknown family', async () => {
   const { family, code } = await authorization();
   await store.codes.spendCode(code, tokens(), NOW);
   expect(await store.refreshTokens.findKeptAnswer(family.id)).toBeNull();
@@ -868,7 +871,7 @@ describe('subjects', () => {
 });
 
 describe('consent', () => {
-  test('is kept once under one id, and replaced only as it was read', async () => {
+  test('is stored once under one id, and replaced only if it is unchanged since it was read', async () => {
     const asked = { person: person(), scopes: ['openid', 'notes:read'] };
     const request = requestOf(await newClient(), { asked });
     expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(
@@ -906,7 +909,7 @@ describe('consent', () => {
   });
 
   // @shows AS-8.9
-  test('is answered once, by the person who was asked, in time', async () => {
+  test('is answered once, by the person to whom it was shown, in time', async () => {
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
     const request = requestOf(client, { asked });
@@ -924,7 +927,7 @@ describe('consent', () => {
   });
 
   // @shows AS-18.1
-  test('whose code cannot be kept is not answered', async () => {
+  test('whose code cannot be stored is not answered', async () => {
     const { family } = await authorization();
     const client = await newClient();
     const asked = { person: person(), scopes: ['openid'] };
@@ -959,7 +962,7 @@ describe('a use with an outcome that the store could not report', () => {
     expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({
       used: false,
     });
-    // The same statement, though it arrives only now.
+    // The same statement, which arrives only now.
     await expect(store.codes.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
     losing.loses = 'after it took effect';
     expect(await lossyStore.codes.spendCode(code, second, NOW)).toEqual({ issued: true });
@@ -999,7 +1002,7 @@ describe('a use with an outcome that the store could not report', () => {
 
 describe('codes', () => {
   // @shows AS-18.7
-  test('exchanged many times at once are issued once, and the other exchanges end the family', async () => {
+  test('exchanged many times at the same time are issued once, and the other exchanges end the family', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const offered = Array.from({ length: 6 }, () => tokens());
@@ -1044,7 +1047,7 @@ describe('codes', () => {
   });
 
   // @shows AS-18.1
-  test('whose tokens cannot be kept are not spent', async () => {
+  test('whose tokens cannot be stored are not used', async () => {
     const taken = tokens();
     const first = await authorization();
     await store.codes.spendCode(first.code, taken, NOW);
@@ -1143,7 +1146,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.18
-  test('of many simultaneous uses that keep their answer one succeeds, its answer is kept, and the family lives', async () => {
+  test('of many simultaneous uses that store their response one succeeds, its response is stored, and the family stays valid', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1186,7 +1189,7 @@ describe('refresh tokens and families', () => {
     expect(await find(name('family'), 'mark')).toBeNull();
     expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
     expect(await find(family.id, 'mark')).toMatchObject({ used: true });
-    // Its code was not exchanged: it has no mark, so no token belongs to it.
+    // The code was not exchanged, so the authorization has no mark, and no token belongs to it.
     expect(await find((await authorization()).family.id, 'mark')).toBeNull();
     expect(await refreshTokenOf(first, family)).toMatchObject({
       used: false,
@@ -1202,7 +1205,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.5, AS-18.2, RFC7009-2.1g
-  test('after a simultaneous rotation and revocation no token lives', async () => {
+  test('after a simultaneous rotation and revocation no token is valid', async () => {
     for (let round = 0; round < 25; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1223,7 +1226,7 @@ describe('refresh tokens and families', () => {
     );
   });
 
-  test('an access token is revoked by its own client, alone', async () => {
+  test('an access token can be revoked only by its own client', async () => {
     const { family, first } = await started();
     const { accessToken: token } = first;
     for (const [offered, by] of [
@@ -1277,12 +1280,12 @@ describe('refresh tokens and families', () => {
     expect(
       await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt),
     ).toBeNull();
-    // By the clock of another process it would still be valid.
+    // According to the clock of another process, it would still be valid.
     expect(await other.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
   // @shows AS-18.4
-  test('an access token lives until its last millisecond', async () => {
+  test('an access token is valid until its last millisecond', async () => {
     const { first } = await started();
     expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([
       true,
@@ -1359,7 +1362,7 @@ describe('requests that wait for sign-in', () => {
   });
 
   // @shows AS-7.14
-  test('of many networks stay within the total: the largest network loses its oldest to a smaller one', async () => {
+  test('of many networks stay within the total: a smaller network replaces the oldest request of the largest one', async () => {
     const first = waiting('a', 100, NOW + 1);
     expect(await keep(first)).toBe(true);
     for (let count = 0; count < 3; count += 1) await keep(waiting('a', 100));
@@ -1370,15 +1373,16 @@ describe('requests that wait for sign-in', () => {
     expect(await keep(newcomer, other)).toBe(true);
     expect([await waits(first), await waits(newcomer)]).toEqual([false, true]);
     expect((await held()).all).toBe(1000);
-    // The others hold 300 each: none makes room for a network that would hold as many.
+    // Each of the other networks has 300. None of them makes room for a network that would then
+    // have as many.
     const more = [
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
     ];
     expect(more.at(-1)).toBe(false);
-    // The engine chooses which of equal networks makes room first, and whether it loses one request
-    // or two.
+    // If networks have the same size, the engine chooses which one makes room first, and whether it
+    // loses one request or two.
     const { all, ofOne } = await held();
     expect(ofOne).toBe(300);
     expect([950, 1000]).toContain(all);
@@ -1436,7 +1440,7 @@ describe('pruning', () => {
       await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(issued, family), next, NOW);
       issued = next;
     }
-    // The family lives until its last refresh token expires.
+    // The family is stored until its last refresh token expires.
     expect(await store.expired.prune(NOW + 5 * HOUR, 4)).toEqual({
       families: 0,
       consentRequests: 1,
@@ -1460,7 +1464,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('finds expired rows also behind access tokens that still live', async () => {
+  test('finds expired rows also behind access tokens that are still valid', async () => {
     const client = await newClient();
     const issue = async (expiresAt: number) => {
       const token = newAccessToken(expiresAt);
@@ -1495,7 +1499,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.7
-  test('in two processes at once removes every row once', async () => {
+  test('in two processes at the same time removes every row once', async () => {
     const client = await newClient();
     for (let count = 0; count < 40; count += 1) {
       await store.accessTokens.issueClientToken(client.id, null, newAccessToken(NOW), NOW);
@@ -1506,7 +1510,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('of many rows in two processes at once never fails', async () => {
+  test('of many rows in two processes at the same time never fails', async () => {
     for (let round = 0; round < 5; round += 1) {
       const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));
       await Promise.all(
@@ -1514,7 +1518,7 @@ describe('pruning', () => {
           inTurn(index).codes.spendCode(code, tokens(), NOW + Math.floor(Math.random() * HOUR)),
         ),
       );
-      // Batches of several sizes meet the same rows in several orders.
+      // Batches of several sizes find the same rows in several orders.
       const pruned = await many(12, async (each, index) => {
         await each.expired.pruneAccessTokens('', NOW + 20 * HOUR, 10 + index * 7);
         return each.expired.prune(NOW + 20 * HOUR, 10 + index * 7);

@@ -55,7 +55,7 @@ const family = (id: string, changes: Row = {}) =>
   });
 
 async function fresh(): Promise<void> {
-  // What a failed test has left.
+  // Clean up after a test that failed.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
   await client('notes');
@@ -73,7 +73,7 @@ async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange>
 }
 
 describe('active access', () => {
-  test('is found with everything that is known about it', async () => {
+  test('is found with all its data', async () => {
     await fresh();
     await client('earlier', { registered_by: null });
     await family('1', {
@@ -186,7 +186,7 @@ describe('active access', () => {
     expect(await found({ clientId: 'diary' })).toEqual([null]);
   });
 
-  test('is found by the id of the authorization, whether it lives or not', async () => {
+  test('is found by the id of the authorization, valid or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'unknown', user_id: 'grace' });
     expect(await store.authorizations.findHolder('1')).toEqual({
@@ -203,8 +203,8 @@ const revokedAt = async () =>
   ).map((row) => row.revoked_at);
 
 /**
- * A server that takes over may not have a revocation yet, so it is written again unchanged: that
- * waits for it.
+ * After a failover, the new server may not have a revocation yet. So the store writes the
+ * revocation again unchanged, because this write waits for it.
  */
 const confirmations = (values: number, begins = 'UPDATE oauth_families SET revoke') =>
   database.dialect === 'postgres' ? [{ begins, values }] : [];
@@ -466,7 +466,7 @@ describe('a restored backup', () => {
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
-  test('loses every access token that a client has for itself, in batches, and no other', async () => {
+  test('loses, in batches, all access tokens that a client has for itself, and no others', async () => {
     await fresh();
     for (const id of ['1', '4', '5', '6']) await token(id);
     await token('2', { family_id: 'a family' });
@@ -541,7 +541,7 @@ describe('the kept audit', () => {
     return table;
   };
 
-  test('is read as it was kept, newest first', async () => {
+  test('is read as it was stored, newest first', async () => {
     const records = [
       record('1'),
       record('2', { ...BARE, reason: null, details: {}, at: NOW + 1, type: 'person_erased' }),
@@ -625,7 +625,7 @@ describe('the kept audit', () => {
     expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(0);
   });
 
-  test('loses what is older than an id, oldest first, in batches', async () => {
+  test('loses the events older than an id, oldest first, in batches', async () => {
     const table = await kept(record('1'), record('2'), record('3'), record('4'));
     const ids = async () => (await table.newest(null, EVERY, 9)).map(({ id }) => id);
     expect(await table.removeBefore('4', 2)).toBe(2);
@@ -647,7 +647,7 @@ describe('the kept audit', () => {
 describe('with any number of rows', () => {
   const COUNT = 20_000;
 
-  /** PostgreSQL's plans of the queries, made for any values: what a prepared statement may get. */
+  /** Returns PostgreSQL's generic plans of the queries, as a prepared statement may get them. */
   async function planOf(ask: () => Promise<unknown>): Promise<string> {
     watched.reads.length = 0;
     await ask();
@@ -707,8 +707,8 @@ describe('with any number of rows', () => {
       const plan = await planOf(() => store.authorizationSearch.findHeld(filter, ALL, NOW));
       expect(plan).toContain(index);
       expect(plan).not.toContain('oauth_families_pkey');
-      // Both queries end with the number of rows to look at, and the second with the number to
-      // show.
+      // Both queries end with the maximum number of rows to read, and the second one also with the
+      // number to return.
       expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
     }
     const erased = await planOf(() =>

@@ -43,7 +43,7 @@ const HOUR = 3_600_000;
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** What a PostgreSQL store would be sent. */
+/** Records the statements for a PostgreSQL store. */
 function toldPostgres() {
   const told: { readonly sql: string; readonly parameters: readonly SqlParameter[] }[] = [];
   const connection: SqlConnection = {
@@ -253,7 +253,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('has a code, which is used if its parameters are gone or it has another', async () => {
+  test('has a code, which is used if its parameters were removed or it has another code', async () => {
     const parameters = {
       redirectUri: 'https://client.example/cb',
       codeChallenge: 'c\0',
@@ -304,7 +304,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('identifies holders of its refresh tokens by the mark: without a mark there are none', async () => {
+  test('identifies holders of its refresh tokens by the mark: without a mark there are no such holders', async () => {
     const [marked, unmarked] = [await grant({ refresh_mark_hash: 'mark' }), await grant()];
     const holds = (row: GrantRow, markHash: string | null) =>
       hasMark(row, { ...offered('any'), markHash });
@@ -458,7 +458,7 @@ describe('issued tokens', () => {
     expect(await lasts(tokens({ expiresAt: NOW + 61 }, NOW - 1))).toEqual([61, 63]);
     expect(await lasts(tokens({ expiresAt: NOW + 61 }))).toEqual([HOUR, HOUR + 60_000]);
     expect(await lasts(tokens({ expiresAt: NOW - 2 }, NOW - 1))).toEqual([0, 0]);
-    // What lasts longer stays unchanged.
+    // A longer lifetime stays unchanged.
     const longer = { expires_at: NOW + HOUR + 1, prune_after: NOW + 2 * HOUR };
     expect(await lasts(tokens(), longer)).toEqual([HOUR + 1, 2 * HOUR]);
     const pruned = { expires_at: NOW + 1, prune_after: NOW + HOUR };

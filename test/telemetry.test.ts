@@ -458,7 +458,7 @@ describe('the counters', () => {
   });
 
   // @shows AS-28.4
-  test('have only the listed values, whatever was sent', async () => {
+  test('have only the listed values, with any input', async () => {
     const { portal, recording } = await measured({
       config: {
         log: { level: 'error' },

@@ -89,7 +89,7 @@ describe('no usable token: 401', () => {
     await expect401(await callApi(portal, '/api/notes', tokens.access_token), 'invalid_token');
   });
   // @shows AS-1.8
-  test('of a suspended person, at once; after the person is restored it works again', async () => {
+  test('of a suspended person, immediately; after the person is restored it works again', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     try {
@@ -229,7 +229,7 @@ describe('the owner of a token', () => {
   });
 
   // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
-  test('an application alone: user() is null, and no permission is looked up', async () => {
+  test('an application without a person: user() is null, and no permission is looked up', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -283,7 +283,7 @@ describe('token() in the wrong place', () => {
   });
 
   // @shows AS-12.7, AS-12.8
-  test('lets no request in if the required scope is not configured', async () => {
+  test('rejects every request if the required scope is not configured', async () => {
     const other = await startPortal();
     try {
       const own = await registerClient(other);

@@ -161,7 +161,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows RFC6749-4.1.3b
-  test('a client that fails to authenticate spends nothing', async () => {
+  test('a client that fails to authenticate leaves the code valid', async () => {
     const issued = await code();
     await expectError(
       await exchangeCode(portal, { ...client, secret: 'wrong' }, issued),
@@ -172,7 +172,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.16, RFC6749-4.1.2b, RFC9700-4.2.4b, OIDC-3.1.3.2
-  test('a spent code that is presented again is refused, and its tokens are revoked', async () => {
+  test('a used code that is presented again is refused, and its tokens are revoked', async () => {
     const issued = await code();
     const tokens = await tokensOf(await exchangeCode(portal, client, issued));
     expect(await opens(tokens.access_token)).toBe(true);
@@ -187,7 +187,7 @@ describe('the authorization code grant', () => {
     // @shows AS-5.16
     ['confidential', {}],
   ])(
-    'a spent code from another, %s client is an ordinary refusal: its tokens stay valid',
+    'a used code from another, %s client is only refused: its tokens stay valid',
     async (_, registration) => {
       const own = await registerClient(portal, { public: true });
       const stranger = await registerClient(portal, registration);
@@ -203,7 +203,7 @@ describe('the authorization code grant', () => {
     },
   );
 
-  test('a code that another client spent gives no tokens, and presenting it again ends nothing else', async () => {
+  test('a code that another client has made invalid gives no tokens, and presenting it again ends nothing else', async () => {
     const visitor = await portal.signedIn(ADA);
     const [before, issued] = [
       await obtainCode(portal, client, visitor),
@@ -268,7 +268,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test('a client that is not registered for refresh_token gets none', async () => {
+  test('a client that is not registered for refresh_token gets no refresh token', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
     expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty(
@@ -276,7 +276,7 @@ describe('the authorization code grant', () => {
     );
   });
 
-  test('a client that is not registered for the grant gets that error, and its code is spent', async () => {
+  test('a client that is not registered for the grant gets that error, and its code becomes invalid', async () => {
     const issued = await code();
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -287,7 +287,7 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test('a failure on the server side spends nothing', async () => {
+  test('a failure on the server side leaves the code valid', async () => {
     const issued = await code();
     await portal.application.database.execute(
       'ALTER TABLE oauth_access_tokens RENAME TO moved_away',
@@ -314,7 +314,7 @@ describe('the authorization code grant', () => {
 
 describe('the refresh token grant', () => {
   // @shows AS-1.2, AS-6.3, RFC6749-6c
-  test('replaces the token with a successor; the old one is invalid at once', async () => {
+  test('replaces the token with a successor; the old one is invalid immediately', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -476,7 +476,7 @@ describe('the refresh token grant', () => {
 
   // @shows AS-2.11, AS-9.6, RFC9700-4.14.2c
   // @shows RFC10017-6.3.2.3b
-  test('each successor lives refresh_token_ttl from its own issue', async () => {
+  test('each successor is valid for refresh_token_ttl from its own issue', async () => {
     const first = await obtainTokens(portal, client, ADA);
     clock.advance(2_592_000 - 1);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
@@ -519,7 +519,7 @@ describe('the refresh token grant', () => {
 
 describe('the scopes for which the client is registered now', () => {
   // @shows AS-10.3
-  test('limit the issued scopes; if none is left, nothing is issued and nothing is spent', async () => {
+  test('limit the issued scopes; if none is left, nothing is issued and the code or token stays valid', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const issued = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -637,7 +637,7 @@ describe('client authentication', () => {
     `Basic ${btoa('no colon')}`,
     `Basic ${btoa(':x')}`,
     `Basic ${btoa('%zz:x')}`,
-  ])('an ill-formed %s is 401, whatever credentials the body has', async (authorization) => {
+  ])('an ill-formed %s is 401, with any credentials in the body', async (authorization) => {
     const response = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { Authorization: authorization },
@@ -663,7 +663,7 @@ describe('client authentication', () => {
   });
 
   // @shows AS-9.2
-  test('both at once is invalid_request', async () => {
+  test('both together are invalid_request', async () => {
     const both = { ...grant, client_id: client.id, client_secret: client.secret };
     await expectError(await requestToken(portal, client, both), 'invalid_request');
   });
@@ -709,7 +709,7 @@ describe('client authentication', () => {
 
 describe('the method', () => {
   // @shows RFC6749-3.2a
-  test('is POST: GET is 405, and nothing is spent', async () => {
+  test('is POST: GET is 405, and the code stays valid', async () => {
     const issued = await code();
     const query = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -767,7 +767,7 @@ describe('the body', () => {
     await expectError(await portal.application.fetch(request), 'invalid_request', 413);
   });
   // @shows AS-6.13, AS-6.14, RFC6749-3.2b
-  test('with a repeated parameter is invalid_request, whatever the parameter', async () => {
+  test('with a repeated parameter is invalid_request, for every parameter', async () => {
     await expectError(
       await post('grant_type=refresh_token&grant_type=refresh_token'),
       'invalid_request',
@@ -832,7 +832,7 @@ describe('a configured audience', () => {
   });
 
   // @shows AS-7.8, RFC8707-2b
-  test('with another target is invalid_target, before a person is asked', async () => {
+  test('with another target is invalid_target, before a person gets a question', async () => {
     const visitor = await bound.signedIn(ADA);
     await expect(
       obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' }),

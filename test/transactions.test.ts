@@ -68,7 +68,7 @@ describe('work that uses its own store outside its connection', () => {
     const ask = ASKED[kind] ?? (() => never);
 
     // @shows AS-18.13
-    test('in a transaction is refused at once, and the transaction may continue', async () => {
+    test('in a transaction is refused immediately, and the transaction may continue', async () => {
       await database.transaction(async (on) => {
         await insert(1, on);
         await expect(ask(database)).rejects.toEqual(refused('inside'));
@@ -113,7 +113,7 @@ describe('work that uses its own store outside its connection', () => {
 
 describe('work that waits for something other than its statements', () => {
   // @shows AS-18.13
-  test('blocks no other work: others write, commit and read meanwhile', async () => {
+  test('blocks no other work: others write, commit and read in the meantime', async () => {
     const answer = Promise.withResolvers<number>();
     const waiting = database.transaction(async (on) => {
       await insert(1, on);
@@ -249,7 +249,7 @@ describe('a statement after the end of its transaction', () => {
   }
 
   // @shows AS-18.13
-  test('is refused, and does not commit alone', async () => {
+  test('is refused, and does not commit separately', async () => {
     await expect(runOn((work) => database.transaction(work))).rejects.toEqual(refused('ended'));
     expect(await ids()).toEqual([]);
   });
@@ -303,7 +303,7 @@ describe('work that continues after its transaction was rolled back', () => {
     mysql: "INSERT INTO things (id, name) VALUES (1, 'again')",
   } as const;
 
-  test('commits nothing alone', async () => {
+  test('commits nothing separately', async () => {
     await insert(1);
     const going = database.transaction(async (on) => {
       await insert(2, on);

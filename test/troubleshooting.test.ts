@@ -222,7 +222,7 @@ describe('the reason in brackets in the line of a refusal', () => {
     expect(stale).toEqual([]);
   });
 
-  test('comes first if most people meet it first', () => {
+  test('comes first if most people see it first', () => {
     expect(entries[0]).toBe('the secret is wrong');
   });
 });

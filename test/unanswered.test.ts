@@ -115,7 +115,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('states the remaining lifetime of the token, however long the store was asked', async () => {
+  test('states the remaining lifetime of the token, after any number of queries to the store', async () => {
     store.whenLost = () => clock.advance(41);
     await loseRefresh('after it took effect');
     store.isAway = false;
@@ -263,7 +263,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused if none of its scopes is in force, or the client lost the grant', async () => {
+  test('is refused if none of its scopes is still granted, or the client lost the grant', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await setScopes('none');

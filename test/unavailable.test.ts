@@ -208,7 +208,7 @@ describe('a refusal of the database server', () => {
 
   // @shows AS-18.9
   test.each(UNKNOWN)(
-    'as %s does (%s) leaves its effect unknown, and is asked about',
+    'as %s does (%s) leaves its effect unknown, and the server queries it',
     async (_, number) => {
       const database = open();
       const statement = raised(number);
@@ -360,7 +360,7 @@ const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
 describe('a session', () => {
   // @shows AS-18.21, AS-18.23
-  test('of our own has a limit per statement, and that of a migration has none', async () => {
+  test('of our own has a limit per statement, and that of a migration has no limit', async () => {
     const database = open({ statementTimeout: 7 });
     const limited = isPostgres
       ? { statement: '7s', idle: '67s' }

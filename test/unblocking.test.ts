@@ -85,7 +85,7 @@ async function errorOf(response: Response): Promise<unknown> {
 
 describe('oauth:client:unblock', () => {
   // @shows AS-13.26
-  test('lets the URL be a client again, and none of its old tokens works again', async () => {
+  test('makes the URL a valid client again, and none of its old tokens works again', async () => {
     const id = host.publish('/again.json', DOCUMENT);
     const had = await tokensOf(await exchange(id, await allow(id)));
     const unspent = await allow(id);

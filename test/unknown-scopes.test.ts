@@ -133,7 +133,7 @@ describe('an authorization request', () => {
     expect(locationOf(await ada.get(url)).searchParams.get('error')).toBe('invalid_request');
   });
 
-  test('without scope asks for those of the client, as before', async () => {
+  test('without scope requests those of the client, as before', async () => {
     const page = await ada.visit(authorizationUrl(portal, client, { scope: undefined }));
     expect((await granted(page)).scope).toBe('email notes:read');
   });

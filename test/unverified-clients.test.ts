@@ -368,7 +368,7 @@ describe('no browser is redirected to an unverified client before a person has s
   });
 
   // @shows AS-7.4
-  test('an error of an operator’s client goes to it at once, as before', async () => {
+  test('an error of an operator’s client redirects to it immediately, as before', async () => {
     const client = await registerClient(portal);
     const answer = locationOf(await portal.visitor().get(authorizationUrl(portal, client, BAD)));
     expect(answer.href.startsWith(REDIRECT_URI)).toBe(true);
@@ -480,7 +480,7 @@ describe('the console', () => {
   });
 
   // @shows AS-13.20
-  test('blocks the URL of a document that a person has allowed, with its tokens, and says so', async () => {
+  test('blocks the URL of a document that a person has allowed, with its tokens, and prints this', async () => {
     const blocked = 'https://blocked.example/client.json';
     const client = await putUnverified(portal, {
       document: blocked,
@@ -744,7 +744,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is empty if the code was not redeemed: its recipient may never have asked', async () => {
+  test('is empty if the code was not redeemed: its recipient may never have sent a request', async () => {
     for (const client of [
       await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }),
       await registerClient(stepping, { redirectUris: [SITE] }),
@@ -775,7 +775,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is kept by a client with several addresses in one place', async () => {
+  test('stays granted for a client that has several addresses in one place', async () => {
     const redirectUris = [LOOPBACK, 'http://localhost:9/callback'];
     const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris });
     const visitor = await stepping.signedIn(ADA);

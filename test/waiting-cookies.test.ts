@@ -298,7 +298,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('expired and unreadable ones are removed; no other cookie is touched, whatever its name', async () => {
+  test('expired and unreadable ones are removed; no other cookie is touched, with any name', async () => {
     const jar = browser();
     const expired = await ask(jar, 'expired');
     clock.advance(600);
@@ -395,7 +395,7 @@ describe('of the requests that wait in one browser', () => {
 
 describe('a request that is too long for a cookie', () => {
   // @shows AS-7.14
-  test('is kept for its network and its lifetime, and counts with the size of its row', async () => {
+  test('is stored with its network and its lifetime, and counts with the size of its row', async () => {
     for (const [from, network] of [
       ['192.0.2.1', '192.0.2.1'],
       ['2001:db8::1', '2001:db8:0:0::/64'],

@@ -129,7 +129,7 @@ describe('a request without a signed-in person', () => {
     );
   });
 
-  test('gives one question if the page is loaded twice at once after sign-in', async () => {
+  test('gives one question if the page is loaded twice at the same time after sign-in', async () => {
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client));
     const login = await visitor.visit(locationOf(asked).href);
@@ -199,7 +199,7 @@ describe('a request without a signed-in person', () => {
   });
 
   // @shows AS-7.13
-  test('is checked again after sign-in: rights removed meanwhile are not asked for', async () => {
+  test('is checked again after sign-in: the question does not contain rights that were removed in the meantime', async () => {
     const { database } = portal.application;
     const cases = [
       {
@@ -302,7 +302,7 @@ describe('"Not you?"', () => {
 
 describe('a request that is too long for a cookie', () => {
   // @shows AS-7.14
-  test('waits in the store for the browser with its secret, and is gone when it was shown', async () => {
+  test('waits in the store for the browser with its secret, and is removed when it is shown', async () => {
     const before = await counted();
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client, { state: LONG }));

@@ -155,7 +155,7 @@ describe('serve --workers', () => {
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
-  test('stops at once after a second signal', async () => {
+  test('stops immediately after a second signal', async () => {
     await serveWith('--workers=2', '--drain=60');
     const workers = children();
     running.process.kill('SIGTERM');

@@ -69,7 +69,7 @@ const ask = (form: Readonly<Record<string, string>>, by: TestClient | null = nul
   requestToken(at, by, { grant_type: JWT_BEARER, ...form });
 
 // @shows AS-54.8
-test('a workload gets a token for itself by its platform’s token alone, and no refresh token', async () => {
+test('a workload gets a token for itself with only its platform’s token, and no refresh token', async () => {
   for (let use = 0; use < 2; use += 1) {
     const response = await ask({ client_id: workload, assertion: token(), scope: 'notes:read' });
     expect(response.status).toBe(200);

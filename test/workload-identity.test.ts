@@ -179,7 +179,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.2
-  test('of SPIFFE is identified by the trust domain of its sub, whatever iss says', async () => {
+  test('of SPIFFE is identified by the trust domain of its sub, with any iss', async () => {
     const id = await registerWorkload(portal, { issuer: TRUST_DOMAIN, subject: SPIFFE_ID });
     const send = (changes: object) =>
       present(portal, id, jwtSvid(portal, domain.key, { ...changes }), {
@@ -323,7 +323,7 @@ describe('a workload', () => {
   });
 
   // @shows AS-54.1
-  test('has no secret, and its id alone is not enough', async () => {
+  test('has no secret, and its id without a token is not enough', async () => {
     const form = { grant_type: 'client_credentials' };
     await expectRefused(await requestToken(portal, null, { ...form, client_id: client }));
     await expectRefused(await requestToken(portal, { id: client, secret: 'a' }, form));
@@ -365,7 +365,7 @@ describe('a workload', () => {
   });
 });
 
-describe('a workload is refused at once', () => {
+describe('a workload is refused immediately', () => {
   // @shows AS-54.5
   test('after its client was revoked', async () => {
     const id = await registerWorkload(portal);
@@ -593,7 +593,7 @@ describe('operators', () => {
     [['--workload', CLUSTER], true, 'Use --workload and --subject together'],
     [['--subject', ACCOUNT], true, 'Use --workload and --subject together'],
     [['--workload', CLUSTER, '--subject', ACCOUNT], false, 'oauth_server:workload_identity is off'],
-  ])('are told what is wrong with %j', async (args, isOn, problem) => {
+  ])('get the reason if %j is wrong', async (args, isOn, problem) => {
     const config = trusting({ workload_identity: isOn });
     const { code, stdout, stderr } = await run(config, ...create, ...args);
     expect([code, stdout]).toEqual([1, '']);

@@ -26,9 +26,9 @@ afterAll(async () => {
   await postgres.close();
 });
 
-// What docs/running-on-several-machines.md says about it, and why it requires synchronous
-// replication.
-test('asynchronous replication loses revocations, and spent tokens work again', async () => {
+// Checks what docs/running-on-several-machines.md says about asynchronous replication, and why it
+// requires synchronous replication.
+test('asynchronous replication loses revocations, and used tokens work again', async () => {
   const client = await registerClient(portal);
   const ended = await obtainTokens(portal, client, ADA);
   const used = await obtainTokens(portal, client, ADA);

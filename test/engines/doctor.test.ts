@@ -149,13 +149,13 @@ describe('the doctor, on replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('sees a pooler that shares connections, and none if there is none', async () => {
+  test('finds a pooler that shares connections, and finds none if there is none', async () => {
     const bouncer = await startPgBouncer(postgres.address.port);
     onTestFinished(() => bouncer.close());
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([
       finding('ok', /^a pooler in transaction mode .*ALTER ROLE/),
     ]);
-    // The next processes find connections that are older than they are.
+    // The next processes find connections that were opened before they started.
     expect(await findings(portal, 'connections')).toMatchObject([
       finding('ok', /^the server has 97/),
     ]);

@@ -38,7 +38,7 @@ describe.each([
   ["the application's", openBorrowed],
 ])('on %s connections', (_, open) => {
   // @shows AS-18.23
-  test('the answer of one node can be read at another at once', async () => {
+  test('another node can read the response of one node immediately', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -53,7 +53,7 @@ describe.each([
   });
 
   // @shows AS-18.8
-  test('a change that two nodes made at once runs again at one of them', async () => {
+  test('a change that two nodes made at the same time runs again at one of them', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -71,7 +71,7 @@ describe.each([
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node without its cluster is unavailable, and asked about', async () => {
+test('a node without its cluster is unavailable, and the server queries the result', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('SELECT n FROM things');
@@ -101,7 +101,7 @@ test('a node without its cluster is unavailable, and asked about', async () => {
 });
 
 // @shows AS-18.9
-test('commits in flight when their node was cut off (1180) leave their effect unknown, and are asked about', async () => {
+test('commits in flight when their node was cut off (1180) have an unknown effect, and the server queries it', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('DELETE FROM things');

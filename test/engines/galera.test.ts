@@ -15,8 +15,8 @@ import { SCALE } from '../support/scale.ts';
 import { storedClient } from '../support/stored-client.ts';
 
 /**
- * Two processes of Portico, each with its own address: the first two nodes, both of which are
- * written to.
+ * Two processes of Portico, each with a separate address. They use the first two nodes, and both
+ * nodes get writes.
  */
 let galera: Galera;
 let portal: RunningPortal;
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 /** A machine under load needs time, in milliseconds. */
 const PATIENCE = { timeout: 60_000 };
-/** Until this node belongs to a cluster of this size. */
+/** Waits until this node belongs to a cluster of this size. */
 async function become(node: GaleraNode, nodes: number): Promise<void> {
   await expect.poll(() => node.state(), PATIENCE).toEqual({ size: nodes, ready: true });
 }
@@ -55,7 +55,7 @@ async function become(node: GaleraNode, nodes: number): Promise<void> {
 const timesBroken = (title: string, fault: (load: Workload) => Promise<void>) =>
   timesUnderLoad(SCALE.clusterFaults, `Galera, ${title}`, { portal, urls }, fault);
 
-/** What goes wrong in this many authorizations, each request of which may go to either node. */
+/** Returns the problems in this many authorizations. Each request may go to either node. */
 const fromNodeToNode = (title: string, count: number) =>
   underLoad(`Galera, ${title}`, { portal, urls }, (load) => load.authorizations(count));
 
@@ -102,7 +102,7 @@ test('a node is cut off for long, and its clients ask no other', async () => {
     await load.answered(100);
     await second.isolate(true);
     await load.unavailable(20);
-    // The time is the fault.
+    // The fault lasts for this time.
     await setTimeout(SCALE.cutOffFor * 1000);
     await second.isolate(false);
     await become(second, 3);
@@ -177,14 +177,17 @@ test('what began without a question at one node ends with its access that ended 
       await setTimeout(round % 4);
     };
     const isBegun = await begin(`second ${round}`, `first ${round}`);
-    // What begins is there once the access has ended, so that it can be ended too.
+    // If the authorization began before the access ended, its row exists, so it is ended too.
     expect(await ended).toBe(isBegun ? 1 : 0);
     began[isBegun ? 'before' : 'after'] += 1;
   }
   process.stdout.write(`Galera, remembered: ${JSON.stringify(began)}\n`);
 });
 
-/** Answers a new request. `remembered` is the authorization because of which no one was asked. */
+/**
+ * Answers a new request. `remembered` is the authorization because of which the person saw no
+ * question.
+ */
 async function answer(
   { consentRequests }: Store,
   person: PersonReference,

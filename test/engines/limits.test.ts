@@ -15,8 +15,8 @@ const HOLDING = {
 } as const;
 
 /**
- * Until this many requests got 503: a server checks its limits once a second, and one second's
- * worth was not enough.
+ * Runs until this many requests got 503. The server checks its limits once a second, and the
+ * requests of one second were not enough.
  */
 const ENDED = 4;
 

@@ -82,7 +82,7 @@ test('commits happened without acknowledgement, and there is no primary for 15 s
       await commitsHang();
       await postgres.primary().server().kill();
       postgres.address.leadTo(null);
-      // The time is the fault.
+      // The fault lasts for this time.
       await setTimeout(15_000);
       await postgres.promote();
       await follow();
@@ -106,11 +106,12 @@ test.each([
         else await load.answered(100);
         await postgres.primary().server().kill();
         postgres.address.leadTo((await postgres.successor()).port);
-        // The time is the fault: less than the time for which a doubtful commit is asked about.
+        // The fault lasts for this time. It is less than the time for which the server queries a
+        // commit with an unknown result.
         await setTimeout(5000);
         await postgres.promote();
         await postgres.configure(USUAL);
-        // The same server, and the earlier connections stay.
+        // The same server and the earlier connections stay in use.
         await load.answered(100);
         postgres.address.leadTo(postgres.primary().port);
       },
@@ -125,7 +126,7 @@ test('there is no synchronous standby for 25 seconds, which is longer than a sta
     const standbys = postgres.standbys();
     for (const { server } of standbys) server().pause();
     await commitsHang();
-    // The time is the fault.
+    // The fault lasts for this time.
     await setTimeout(25_000);
     for (const { server } of standbys) server().goOn();
   });
@@ -137,7 +138,7 @@ test('there is no standby for longer than a statement may take, and then no data
   const broken = await timesBroken('commits that no standby has, and another primary', async () => {
     postgres.replication.leadTo(null);
     await commitsHang();
-    // The time is the fault.
+    // The fault lasts for this time.
     await setTimeout(12_000);
     await postgres.primary().server().kill();
     await postgres.promote();

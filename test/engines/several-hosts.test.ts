@@ -11,7 +11,8 @@ import {
 } from '../support/engines/replicated-postgres.ts';
 
 /**
- * One primary and two standbys, whose addresses Portico knows: only Portico follows the primary.
+ * One primary and two standbys. Portico knows all their addresses, and only Portico follows the
+ * primary.
  */
 let postgres: ReplicatedPostgres;
 let everyone: readonly PostgresNode[];
@@ -71,7 +72,7 @@ async function listenSilently(): Promise<{ readonly port: number; readonly count
 
 describe('with several servers', () => {
   // @shows AS-18.22
-  test('a silent one is not asked again while another can be used', async () => {
+  test('a silent one is skipped while another can be used', async () => {
     const silent = await listenSilently();
     const database = open(urlOf([silent, postgres.primary()]));
     await database.execute('SELECT 1');
@@ -114,7 +115,7 @@ describe('with several servers', () => {
   });
 });
 
-/** Writes one row after another, four at once; a refused row is not written again. */
+/** Writes one row after another, four at a time. A row that failed is not written again. */
 function startWriters(database: OpenedDatabase) {
   const written: number[] = [];
   const faults: unknown[] = [];
@@ -154,7 +155,7 @@ async function setReadOnly({ administrator }: PostgresNode, value: 'on' | 'off')
   await administrator.execute('SELECT pg_reload_conf()');
 }
 
-/** How a primary goes down, and what is left of it. */
+/** How the primary goes down, and what remains of it. */
 const ENDS: readonly (readonly [string, (primary: PostgresNode) => Promise<void>])[] = [
   ['was killed', (primary) => primary.server().kill()],
   ['hangs: it lets everybody in, and says nothing', async (primary) => primary.server().pause()],

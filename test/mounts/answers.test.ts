@@ -27,7 +27,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 /** Its types are those of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
 
-/** What the application has written for its own body, which the answer of Portico replaces. */
+/** Headers that the application has set for its own body. The response of Portico replaces them. */
 const STALE: Readonly<Record<string, string>> = {
   'content-length': '3',
   'content-encoding': 'gzip',
@@ -40,10 +40,10 @@ const STALE: Readonly<Record<string, string>> = {
 
 const COOKIES = ['ours=4; Expires=Thu, 26 Nov 2026 12:00:00 GMT', 'ours_too=5'];
 
-/** What the endpoint sees of a caller who disconnects. */
+/** What the endpoint notices when a caller disconnects. */
 interface Seen {
   left: PromiseWithResolvers<void>;
-  /** The body of its answer is no longer read. */
+  /** Resolves when the body of the response is no longer read. */
   cancelled: PromiseWithResolvers<void>;
   errors: unknown[];
 }
@@ -54,7 +54,7 @@ const startSeen = (): Seen => ({
   errors: [],
 });
 
-/** A server with one endpoint, which finds no token, whatever is sent. */
+/** A server with one endpoint. It finds no token in any request. */
 function serverOf({ left, cancelled }: Seen): AuthorizationServer {
   const stub = {
     origin: 'http://localhost',
@@ -107,11 +107,11 @@ function serverOf({ left, cancelled }: Seen): AuthorizationServer {
 
 interface Way {
   readonly name: string;
-  /** Whether a handler of the framework can write a part of its answer and then fail. */
+  /** Whether a handler of the framework can write a part of its response and then fail. */
   readonly writesParts: boolean;
   /**
-   * `/api/refused` is refused behind `STALE`, `/api/late` behind the first bytes of an answer.
-   * `STALE` runs before the endpoints too.
+   * `/api/refused` gets a rejection after `STALE` has run, and `/api/late` after the first bytes of
+   * a response. `STALE` also runs before the endpoints.
    */
   start(server: AuthorizationServer, seen: Seen): Promise<Server>;
 }
@@ -144,7 +144,7 @@ const inExpress = (name: string, framework: typeof express): Way => ({
       next(error);
     };
     app.use(noted);
-    // The default handler would print its argument.
+    // In this mode, the default handler does not print the error.
     app.set('env', 'test');
     const listening = app.listen(0, '127.0.0.1');
     await once(listening, 'listening');
@@ -225,7 +225,7 @@ const WAYS: readonly Way[] = [
           for (const each of Object.keys(STALE)) ctx.remove(each);
           ctx.status = 200;
           ctx.res.write('a part');
-          // Koa itself leaves a started answer open.
+          // Koa does not end a response that was started.
           ctx.res.end();
         }
         refuse();
@@ -360,12 +360,12 @@ describe.each(WAYS)('a look-up that fails, in $name', (way) => {
       ({ status }) => status,
       () => 'cut off',
     );
-    // 401 means that the handler ran.
+    // The status 401 means that the handler ran.
     expect([500, 'cut off']).toContain(answered);
   });
 });
 
-describe('an endpoint is found by the path that was sent, whatever the application has made of it', () => {
+describe('an endpoint is found by the path in the request, also if the application has changed it', () => {
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
   const server = serverOf(startSeen());
@@ -397,7 +397,7 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
       },
     ],
     [
-      // Its router uses the rewritten path.
+      // Fastify's router uses the rewritten path.
       'Fastify',
       404,
       async () => {
@@ -421,7 +421,7 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
 });
 
 describe('a body that a parser of the application has read', () => {
-  /** What the endpoint reads behind the parser; null if it cannot be read. */
+  /** Returns the body that the endpoint can read after the parser. Null if it cannot be read. */
   async function readBehind(
     parser: express.RequestHandler,
     init: RequestInit,
@@ -437,7 +437,7 @@ describe('a body that a parser of the application has read', () => {
       endpoints: [endpoint],
     } as unknown as AuthorizationServer;
     const app = express().use(parser).use(ofExpress.portico(server));
-    // The default handler would print its argument.
+    // In this mode, the default handler does not print the error.
     const listening = app.set('env', 'test').listen(0, '127.0.0.1');
     await once(listening, 'listening');
     onTestFinished(() => void listening.close());
@@ -472,7 +472,7 @@ describe('a body that a parser of the application has read', () => {
     expect(await readBehind(leaving(circular), { headers, body: '{}' })).toBe('');
   });
 
-  test('and not kept is a fault, also for a request without a length', async () => {
+  test('and discarded is an error, also for a request without a length', async () => {
     const body = new Blob(['a=1']).stream();
     const init = { headers: FORM, body, duplex: 'half' };
     expect(await readBehind(leaving(), init)).toBeNull();
@@ -562,7 +562,7 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers, which no
   } as unknown as AuthorizationServer;
   const mounted = ofNode.portico(server);
   const listening = createHttp2Server((incoming, outgoing) => {
-    // The types ask for more of them than is used.
+    // The types require more members than the code uses.
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
     mounted

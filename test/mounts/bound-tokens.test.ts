@@ -24,7 +24,10 @@ const PAGE = 'https://inspector.example';
 
 const ALL: readonly Mount[] = waysOf([...MOUNTS, ...NEST, NEXT]);
 
-/** Every place where a token is presented, and the answer if it is one: it has no person. */
+/**
+ * Every route that accepts a token, and the status if it accepts the token, which belongs to no
+ * person.
+ */
 const DOORS = [
   ['GET', '/api/orders', 200],
   ['GET', '/oauth/userinfo', 403],
@@ -87,7 +90,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   ];
 
   // @shows AS-12.12, RFC9449-7.1a, MCP-8.21
-  test.each(DOORS)('%s %s: a proof lets one request in', async (method, path, status) => {
+  test.each(DOORS)('%s %s: a proof works for one request', async (method, path, status) => {
     const headers = boundHeaders(key, method, urlOf(path), bound);
     expect((await send(method, path, headers)).status).toBe(status);
     expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
@@ -198,7 +201,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     expect(await judged(response)).toEqual([401, 'invalid_token']);
   });
 
-  /** As it is written on the wire. */
+  /** Sends the request exactly as it is written here. */
   async function onTheWire(
     line: string,
     fields: readonly string[],
@@ -304,7 +307,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows MCP-8.21, RFC9728-2b
-  test('the metadata says so, and pages may send proofs', async () => {
+  test('the metadata announces it, and pages may send proofs', async () => {
     const document = await fetch(urlOf('/.well-known/oauth-protected-resource/mcp'));
     expect(await document.json()).toMatchObject({
       dpop_bound_access_tokens_required: false,
@@ -320,7 +323,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 });
 
-describe('a proof is for the URL that was sent, whatever the application has made of it', () => {
+describe('a proof is for the URL in the request, also if the application has changed it', () => {
   const renamed = (url = '') => url.replace('/sent', '/made');
   const answer = () => {
     token().requireUsable();
@@ -418,7 +421,7 @@ test('nonces are requested, and pages may read them, through a mount', async () 
       const { headers, status: refused } = await send(null);
       expect([path, refused]).toEqual([path, 401]);
       expect(headers.get('www-authenticate')).toContain('error="use_dpop_nonce"');
-      // Only listed pages may read those of the MCP endpoint, and none is listed.
+      // Only listed pages may read the headers of the MCP endpoint, and no page is listed.
       const exposed = headers.get('access-control-expose-headers') ?? '';
       expect([path, exposed.includes('DPoP-Nonce')]).toEqual([path, path !== '/mcp']);
       expect([path, (await send(headers.get('dpop-nonce'))).status]).toEqual([path, status]);

@@ -38,7 +38,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
     });
 
-  /** The application's own token, which reaches neither the orders nor the tools. */
+  /** A token of the application with none of the scopes for the orders and the tools. */
   async function narrowToken(): Promise<string> {
     const registration = {
       name: 'Robot',

@@ -11,8 +11,8 @@ import { createVisitor, isRedirect, locationOf, type Visitor } from '../support/
 const PAGE = 'https://inspector.example';
 
 /**
- * The tests of one contract for every way to mount Portico, over real HTTP: in this process or in
- * its own.
+ * Runs the tests of one contract for every way to mount Portico, over real HTTP. The application
+ * runs in this process or in another one.
  */
 export function holdContract(contender: Contender): void {
   let mount: RunningContender;
@@ -46,7 +46,7 @@ export function holdContract(contender: Contender): void {
   }
 
   /**
-   * From the authorization request, through the host's own login and the consent screen, to the
+   * Goes from the authorization request through the host's own login and the consent screen to the
    * tokens.
    */
   async function authorize(
@@ -108,7 +108,7 @@ export function holdContract(contender: Contender): void {
     });
   });
 
-  test('a signed-in person is still asked for consent; denying is access_denied', async () => {
+  test('a signed-in person still gets the consent question; denying is access_denied', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     await authorize(visitor);
@@ -168,7 +168,7 @@ export function holdContract(contender: Contender): void {
     expect(allowed.searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" ends the session of the host, and the next person who signs in is asked', async () => {
+  test('"Not you?" ends the session of the host, and the next person who signs in gets the question', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     const url = await requestOf();
@@ -180,12 +180,12 @@ export function holdContract(contender: Contender): void {
     expect(answer.searchParams.has('code')).toBe(true);
   });
 
-  test('after a mistyped password the person is still asked, without going back to the application', async () => {
+  test('after a mistyped password the person still gets the question, without going back to the application', async () => {
     const visitor = createVisitor(mount.url);
     const login = await visitor.visit((await requestOf()).href);
     const wrong = await visitor.submit(login, { email: ADA, password: `not ${PASSWORD}` });
-    // Some report the wrong password, and the browser goes back to its page; others show the page
-    // again.
+    // Some hosts report the wrong password, and the browser returns to the page. Others show the
+    // page again.
     const again = isRedirect(wrong) ? await visitor.visit(locationOf(wrong).href) : login;
     const question = await visitor.visit(locationOf(await signIn(visitor, again)).href);
     expect(await question.text()).toContain('Signed in as');
@@ -273,15 +273,15 @@ export function holdContract(contender: Contender): void {
       const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) =>
         headers.get(name),
       );
-      // Another framework may add to the answer of its own route.
+      // Another framework may add headers to the response of its own route.
       const own = contender.name.startsWith('portico/');
       const json = own ? type : type?.split(';')[0];
       expect([json, own ? tag : null, cached]).toEqual(['application/json', null, 'no-store']);
     }
   });
 
-  // RFC 9110 section 5.3: a sender must not, and a recipient that reads one of them may read
-  // another one than a proxy has.
+  // RFC 9110 section 5.3: a sender must not do this. A recipient that reads one of the two may read
+  // a different one than a proxy did.
   test('two Authorization headers are refused as token and as credentials, in either order', async () => {
     const { access_token: usable } = await authorize();
     const { hostname, port } = new URL(mount.url);
@@ -300,7 +300,7 @@ export function holdContract(contender: Contender): void {
         [bearer, bearer],
         ['Basic eDp5', bearer],
       ] as const) {
-        // Some frameworks pass on only the first: dropped ones cannot be counted.
+        // Some frameworks pass on only the first header, so Portico cannot see the second one.
         const alone = contender.name.startsWith('portico/') ? 401 : await statusOf(line, pair[0]);
         expect([401, alone]).toContain(await statusOf(line, ...pair));
       }
@@ -441,7 +441,7 @@ export function holdContract(contender: Contender): void {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
     socket.write('TRACE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    // A framework may itself answer methods that no endpoint registered.
+    // A framework may respond to methods that no endpoint has registered.
     const own = contender.name.startsWith('portico/');
     const answered = own ? /^HTTP\/1\.1 405 [^]*^allow: POST, OPTIONS\r$/im : /^HTTP\/1\.1 [2345]/;
     expect(await text(socket)).toMatch(answered);
@@ -497,7 +497,8 @@ export function holdContract(contender: Contender): void {
     socket.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
     await finished(socket).catch(() => {});
     const answered = said.match(/HTTP\/1\.1 \d+/g);
-    // A framework's own server reads the rest of a body itself, or closes or resets the connection.
+    // The server of another framework may read the rest of a body, or close or reset the
+    // connection.
     const own = contender.name.startsWith('portico/');
     expect(answered?.slice(0, own ? 2 : 1)).toEqual(
       ['HTTP/1.1 401', 'HTTP/1.1 405'].slice(0, own ? 2 : 1),
@@ -604,7 +605,8 @@ export function holdContract(contender: Contender): void {
     expect(await (await post('grant_type=a&grant_type=b')).json()).toMatchObject({
       error: 'invalid_request',
     });
-    // If it was accepted, it would be refused as one that this client may not use.
+    // If the parameter were accepted, the server would reject the value as one that this client may
+    // not use.
     for (const brackets of ['[]', '[0]', '[a]', '%5B%5D']) {
       const bracketed = await post(
         `grant_type${brackets}=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`,

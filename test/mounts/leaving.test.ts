@@ -21,7 +21,7 @@ import { startAssistant, type RunningAssistant } from '../support/assistant.ts';
 /** Its types are those of Koa 3. */
 const Koa2 = createRequire(import.meta.url)('koa-2') as typeof Koa;
 
-/** What happened to the calls of `waiting`, which ends with its caller. */
+/** The state of the calls of `waiting`, which ends when its caller disconnects. */
 let began: PromiseWithResolvers<void>;
 let ended: PromiseWithResolvers<void>;
 const waiting: ToolInterface = {
@@ -29,7 +29,7 @@ const waiting: ToolInterface = {
   description: () => 'Waits for its caller to leave',
   inputSchema: () => ({ type: 'object' }),
   async handle(_, { progress, signal }) {
-    // Some frameworks send the head with the first event.
+    // Some frameworks send the headers only with the first event.
     await progress(1);
     signal.addEventListener('abort', () => ended.resolve(), { once: true });
     began.resolve();
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** Unhandled errors, and what a framework has printed of them. */
+/** Unhandled errors, and what a framework prints about them. */
 const unheard: unknown[] = [];
 const hear = (reason: unknown) => void unheard.push(reason);
 beforeEach(() => {
@@ -137,7 +137,7 @@ describe('a caller who disconnects while a tool streams', () => {
       hangUp.abort();
       await expect(reading).rejects.toThrow('aborted');
       await ended.promise;
-      // Ends only when every connection is closed.
+      // The server stops only when every connection is closed.
       listening.close();
       await once(listening, 'close');
       expect(unheard).toEqual([]);

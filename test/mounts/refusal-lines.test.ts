@@ -22,7 +22,7 @@ const json = (value: unknown, more: Readonly<Record<string, string>> = {}): Requ
 const bearer = (token: string): RequestInit => ({ headers: { Authorization: `Bearer ${token}` } });
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-/** What is refused, the endpoint that the log names, and the status. */
+/** The rejected requests: each with the endpoint that the log names, and the status. */
 const REFUSED: readonly (readonly [
   endpoint: string,
   status: number,

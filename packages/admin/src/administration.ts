@@ -53,7 +53,7 @@ export class Administration {
         form === null ? 302 : 303,
       );
     }
-    // Only true counts. A host may return another value, such as rows or a text.
+    // Accept only `true`. A host may return another value by mistake, such as rows or a text.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -64,7 +64,7 @@ export class Administration {
     return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** Shows the page. If the request is invalid, shows a page that says so. */
+  /** Shows the page. If the request is invalid, shows a page with the reason. */
   async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
       return await PAGES[name].show(this.#asked(name, visitor, request));
@@ -108,7 +108,7 @@ export class Administration {
     }
   }
 
-  /** Shows the page again, with the values that were sent and what is wrong with them. */
+  /** Shows the page again, with the values of the form and what is wrong with them. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -161,7 +161,7 @@ export class Administration {
     throw error;
   }
 
-  /** Returns the address of the requested page. */
+  /** Returns the path and the query of the requested page. */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

@@ -24,8 +24,8 @@ export function badges({
 }
 
 /**
- * Returns the time until which the previous secret is accepted, in milliseconds since 1970. Returns
- * null if no secret rotation is going on.
+ * Returns the time at which the server stops accepting the client's previous secret, in
+ * milliseconds since 1970. Returns null if it accepts only the current secret.
  */
 export function openUntil(
   { revokedAt, previousSecretExpiresAt }: Client,

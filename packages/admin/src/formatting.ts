@@ -5,8 +5,6 @@ import type { PageLinks } from './links.ts';
 import type { KnownPerson } from './people.ts';
 import { markup, type HtmlContent, type Html } from './html.ts';
 
-/** The functions below format stored values for the pages. */
-
 /** Formats a time. `time` is in milliseconds since 1970. */
 export function moment(time: number): Html {
   const iso = new Date(time).toISOString();
@@ -14,7 +12,8 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a text that other people wrote. Its writing direction does not affect the text around it.
+ * Formats a text that other people wrote. The `bdi` element keeps its writing direction from
+ * affecting the text around it.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
@@ -33,8 +32,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats the name of a client. If the client may have chosen the name itself, adds quotes, as the
- * CLI does.
+ * Formats the name of a client. Adds quotation marks if the client may have chosen the name itself,
+ * as the CLI does.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -55,7 +54,10 @@ export function calledBy({ id }: PersonReference, { name, email }: KnownPerson):
   return called === null ? code(id) : words(visible(called));
 }
 
-/** Formats what the name leaves out: the email address, the id, and the state of the account. */
+/**
+ * Formats the data about a person that the name does not show: the email address, the id, and the
+ * state of the account.
+ */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
     name === null && email === null
@@ -90,8 +92,8 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Formats a notice about what a form has just done. The text comes from `told`, and never from the
- * address.
+ * Formats a notice about the action of a form. `told` contains the text for each action. The URL
+ * names only the action, so that a link cannot put a text on the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done)
@@ -100,8 +102,8 @@ export function notice({ done }: Asked, told: Readonly<Record<string, string>>):
 }
 
 /**
- * Formats an alert: why the request is not possible, and that nothing was changed if a form was
- * sent.
+ * Formats an alert. It contains the reason why the request is not possible. If the request was a
+ * form, it also says that nothing was changed.
  */
 export function alert(
   refused: { readonly reason: string; readonly form?: unknown } | undefined,
@@ -111,7 +113,7 @@ export function alert(
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
-/** Formats a secret that is shown only once. No copy of this page is stored. */
+/** Formats a secret that is shown only once. The server stores no copy of it, only its hash. */
 export function secretOnce(label: string, secret: string): Html {
   return markup`<p class="notice" role="status">${label} <strong>Copy it now. It is not shown again: only its hash is stored.</strong>
     <code class="secret">${secret}</code></p>`;

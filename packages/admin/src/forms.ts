@@ -9,13 +9,16 @@ import {
 } from 'portico/extension';
 import { markup, type Html } from './html.ts';
 
-/** What a form on an administrator's page does, and to what. */
+/** The action of a form on an administrator's page. */
 export interface FormSubject {
   /** The name of the action, such as `revoke`. The form's button sends it as `do`. */
   readonly action: string;
   /** What the action changes, such as a client's id. */
   readonly target: string;
-  /** Everything that the person saw before deciding. If it changes, the form is no longer valid. */
+  /**
+   * Everything that the page shows about the target. If it changes before the form is sent, the
+   * form is rejected.
+   */
   readonly state: unknown;
 }
 
@@ -25,9 +28,9 @@ const LIFETIME = 1_800_000;
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. Each form works only once, for half an hour, and
- * for the person and the browser that got it. `administration.ts` checks the origin of the request
- * before it calls this check.
+ * The CSRF check for the administrator's pages. A form works once, within half an hour, and only
+ * for the person and the browser for which it was created. `administration.ts` checks the origin of
+ * the request before this check.
  */
 export class Forms {
   readonly #singleUses: Server['singleUses'];
@@ -51,9 +54,9 @@ export class Forms {
   }
 
   /**
-   * Uses up the form. All processes together accept each form only once. Returns null if the form
-   * is accepted: then do its action at once. Otherwise returns the reason for the log: then do not
-   * do the action.
+   * Checks a form and marks it as used. All processes together accept each form only once. If the
+   * result is null, do the form's action immediately. Otherwise the result is the reason for the
+   * log, and the action must not be done.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
@@ -73,8 +76,8 @@ export class Forms {
 }
 
 /**
- * Returns a hash of the form's state. The hash is keyed with the session's secret. So it does not
- * reveal details about a client, such as the hash of the client's secret.
+ * Returns a keyed hash of the form's state. The key is the session's secret, so that the hash does
+ * not reveal the state, which may contain the hash of a client's secret.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

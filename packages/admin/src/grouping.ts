@@ -15,16 +15,16 @@ export interface HeldGroups {
   readonly next: string | null;
 }
 
-/** The number of rows on a page. */
+/** The number of groups on a page. */
 const SHOWN = 50;
 
-/** The most authorizations that one call of `access.list` returns. */
+/** The maximum number of authorizations that one call of `access.list` returns. */
 const MOST_READ = 1000;
 
 /**
  * Returns the next groups, sorted by their newest authorization, with the newest group first. Each
- * group appears on only one page. Each page reads 1,000 authorizations. If there are more, it looks
- * up the authorizations of each group separately.
+ * group appears on only one page. One page reads at most 1,000 authorizations from the list. If
+ * there are more, it looks up the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,

@@ -6,9 +6,9 @@ import type { KnownPerson } from './people.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
- * Returns one row for each person and application. Each row has a form that ends the access. The
- * form posts to `action`. `known` returns what is known about a person. It is null if all rows
- * belong to one person, because the person's name is above the list.
+ * Returns one row for each person and application. Each row has a form that ends the access and
+ * posts to `action`. `known` returns the application's data about a person. Use null if all rows
+ * belong to one person, so that the rows do not repeat the name.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],
@@ -52,7 +52,8 @@ export function singleRows(
 }
 
 /**
- * Returns the number of authorizations, with a link to the person's page, where they are listed.
+ * Returns the number of authorizations of a group. The number is a link to the person's page, which
+ * lists them.
  */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;

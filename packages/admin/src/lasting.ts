@@ -1,12 +1,12 @@
 import type { Log } from 'portico';
 
-/** How long a page waits for work that may take long, in milliseconds. */
+/** How long a page waits for work that may take a long time, in milliseconds. */
 const PATIENCE = 3000;
 
 /**
- * Waits a few seconds for the work. Returns true if the work ended in this time, and throws if it
- * failed in this time. Otherwise returns false, and the work continues in the background. Later
- * errors are logged.
+ * Waits for the work, but at most `patience` milliseconds. Returns true if the work ends in this
+ * time, and throws if it fails in this time. Otherwise returns false, and the work continues in the
+ * background. The log then contains its error if it fails.
  */
 export async function isDoneSoon(
   what: string,

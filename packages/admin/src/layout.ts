@@ -18,7 +18,8 @@ export interface Framed {
 }
 
 /**
- * Returns the whole page: the person who is signed in, links to the other pages, and the content.
+ * Returns the whole page: the name of the person who is signed in, links to the other pages, and
+ * the content.
  */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
@@ -53,8 +54,8 @@ export function layout(framed: Framed): string {
 }
 
 /**
- * Returns the logo and the name. If the logo contains the name, the name as text is only for people
- * who cannot see the logo.
+ * Returns the logo and the name. If the logo contains the name, the name is only the alternative
+ * text of the image.
  */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;

@@ -1,6 +1,6 @@
 import { ADMINISTRATION_PATH } from './table.ts';
 
-/** The addresses of the pages, as a browser requests them. */
+/** The URLs of the pages, as paths with the `base_path`. */
 export interface PageLinks {
   readonly overview: string;
   readonly clients: string;
@@ -10,9 +10,9 @@ export interface PageLinks {
   readonly access: string;
   readonly audit: string;
   readonly doctor: string;
-  /** Returns the address of a client's page. Its query also contains the parameters in `about`. */
+  /** Returns the URL of a client's page. Its query also contains the parameters in `about`. */
   client(id: string, about?: Readonly<Record<string, string>>): string;
-  /** Returns the address of a person's page. Its query also contains the parameters in `about`. */
+  /** Returns the URL of a person's page. Its query also contains the parameters in `about`. */
   person(provider: string, id: string, about?: Readonly<Record<string, string>>): string;
 }
 
@@ -33,12 +33,12 @@ export function pageLinks(basePath: string): PageLinks {
   };
 }
 
-/** Returns the address of the page that registers an application. */
+/** Returns the URL of the page that registers an application. */
 export function registrationLink({ clients }: PageLinks): string {
   return withQuery(clients, { ask: 'register' });
 }
 
-/** Returns the address with these parameters. Empty parameters are left out. */
+/** Returns the URL with these parameters. Leaves out empty parameters. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   return query.size === 0 ? path : `${path}?${query}`;

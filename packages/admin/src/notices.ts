@@ -1,16 +1,16 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long a notice is shown, in milliseconds. The time is enough to reload the page and to return
- * to it once.
+ * How long a notice is shown, in milliseconds. In this time, the person can reload the page, or
+ * return to it.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * Notices about what a form has done. After a form, the browser is redirected to a page with the
- * parameter `done`. The page reads the notice from this parameter. The parameter is signed, so that
- * a link from another person cannot show a false notice.
+ * Notices about the action of a form. After the action, the server redirects the browser to a page
+ * with the parameter `done`, which names the action. The server signs this parameter, so that a
+ * link from another person cannot show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;
@@ -21,8 +21,8 @@ export class Notices {
   }
 
   /**
-   * Returns the path and query of the address. If it has the parameter `done`, signs the parameter
-   * for this browser and person.
+   * Returns the path and the query of the URL. If the URL has the parameter `done`, the server
+   * signs the parameter for this browser and person.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
@@ -35,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * Returns the name of what was done. It must have been signed for this browser, person and page
-   * in the last ten minutes. Otherwise returns an empty text.
+   * Returns the name of the action in the parameter `done`. The server must have signed it for this
+   * browser, person and page in the last ten minutes. Otherwise returns an empty text.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

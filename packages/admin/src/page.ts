@@ -27,7 +27,9 @@ export interface AdministrationParts {
   readonly accounts: Server['accounts'];
   readonly singleUses: Server['singleUses'];
   readonly scopes: Server['scopes'];
-  /** The application that the doctor examines. It is null if only the store is known. */
+  /**
+   * The application that the doctor examines. It is null if the server was created without the kit.
+   */
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
@@ -35,7 +37,7 @@ export interface AdministrationParts {
   readonly migrations: Server['migrations'];
   /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
-  /** The address of the application's first page. */
+  /** The URL of the application's first page. */
   readonly home: string;
 }
 
@@ -44,9 +46,9 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of what a form has just done. It is empty if no form was sent. */
+  /** The name of the action that a form has just done. It is empty if no form was sent. */
   readonly done: string;
-  /** The person who is signed in. All actions are recorded under this person. */
+  /** The person who is signed in. The audit records all actions with this person. */
   readonly person: PersonReference;
   /** Returns the hidden fields of a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
@@ -55,7 +57,10 @@ export interface Asked {
 /** A request with a form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
-  /** Uses up the form. Throws if the form is rejected. Call it directly before the action. */
+  /**
+   * Checks the form and marks it as used. Throws if the form is rejected. Call it directly before
+   * the action.
+   */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }
 
@@ -78,11 +83,12 @@ export interface Page {
   /** Shows the page. `refused` is set if a form was rejected. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does the action of a form. For invalid values, changes nothing and throws a RegistrationError
-   * or an AccessError. What it returns depends on the action:
-   * - An address to which the browser is redirected. Its parameter `done` names what was done, and
-   *   is signed later.
-   * - A page, if the result must not be in an address.
+   * Does the action of a form. Changes nothing and throws a RegistrationError or an AccessError if
+   * a value is invalid. Returns one of these results:
+   *
+   * - A URL to which the server redirects the browser. Its parameter `done` names the action. The
+   *   caller signs this parameter.
+   * - A page, if the result must not be in a URL.
    * - Null, if no form of the page has this action.
    */
   act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;

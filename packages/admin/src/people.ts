@@ -1,7 +1,7 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
 import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
 
-/** What the application knows about a person, in addition to the id. */
+/** The application's data about a person, in addition to the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
@@ -19,18 +19,18 @@ export interface FoundPerson extends KnownPerson {
 
 /** How long a page waits for the host, in milliseconds. */
 const PATIENCE = 3000;
-/** How many accounts are loaded at the same time. */
+/** The maximum number of accounts that are loaded at the same time. */
 const AT_ONCE = 8;
-/** The most characters of a name or an address that are shown. */
+/** The maximum number of characters of a name or an email address that are shown. */
 const LONGEST = 100;
-/** The most people that a search shows. */
+/** The maximum number of people in the results of a search. */
 export const MOST_FOUND = 20;
 
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Returns what the application knows about these people. If a person is not loaded in time, the
- * page shows only the person's id and does not fail.
+ * Loads the application's data about these people. If the data of a person does not arrive in time,
+ * the page shows only the person's id.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -53,7 +53,7 @@ export async function knownPeople(
 
 /**
  * Searches people through the application. Returns the people who match the text, and whether there
- * are more. Throws an AccessError if the text cannot match anyone.
+ * are more. Throws an AccessError if no person can match the text.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
@@ -99,8 +99,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Returns the text, shortened. Returns null for a value that is not a text, because a host in
- * JavaScript may return any value.
+ * Shortens a text. Returns null for a value that is not a text, because a host in JavaScript may
+ * return any value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

@@ -2,25 +2,25 @@ import type { PersonReference } from 'portico';
 import { RecentMap } from 'portico/extension';
 
 /**
- * The time that one event covers, in milliseconds. In this time, all refusals of a person with the
- * same reason belong to the event.
+ * The duration that one event covers, in milliseconds. The event counts all rejected requests of
+ * one person with the same reason in this time.
  */
 const A_MINUTE = 60_000;
 /**
- * The most pairs of person and reason that are kept. If there are more, the pair with the oldest
- * event is removed.
+ * The maximum number of entries. There is one entry for each person and reason. When the limit is
+ * reached, the entry with the oldest event is removed.
  */
 const MOST = 10_000;
 
 interface Told {
   readonly at: number;
-  /** The number of refusals since the event. */
+  /** The number of rejected requests since the event. */
   readonly untold: number;
 }
 
 /**
- * Counts refusals, so that one person cannot fill the stored audit. The log still contains a line
- * for each refusal.
+ * Counts rejected requests, so that one person cannot fill the stored audit with events. The log
+ * still contains a line for each rejected request.
  */
 export class RefusedPeople {
   readonly #told = new RecentMap<string, Told>(MOST);
@@ -32,16 +32,16 @@ export class RefusedPeople {
   }
 
   /**
-   * Counts a refusal. Returns how many refusals the next event should report: this refusal and all
-   * refusals since the last event. Returns null if there should be no event, because the last event
-   * for this person and reason was less than a minute ago.
+   * Counts a rejected request. Returns the number that the new event must contain: this request and
+   * all rejected requests since the last event. Returns null if there must be no new event, because
+   * the last event for this person and reason was less than a minute ago.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Compare the absolute difference, so that a clock that is set back does not suppress events
-    // for longer.
+    // Compare the absolute difference. Otherwise a clock that is set back would suppress events for
+    // longer than a minute.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

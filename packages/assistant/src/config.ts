@@ -6,7 +6,7 @@ const redirectUri = z
   .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
 /**
- * Whether this redirect URI can be registered and uses https. A vendor cannot use loopback URIs.
+ * Whether this redirect URI can be registered and uses https. A vendor cannot reach loopback URIs.
  */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';

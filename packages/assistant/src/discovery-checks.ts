@@ -17,7 +17,7 @@ export interface Subject {
 export type Findings = readonly (Finding | Check)[];
 
 /**
- * Requests the three documents that an assistant reads first. Sends the same requests as an
+ * Requests the three documents that an assistant reads first, with the same requests as an
  * assistant.
  */
 export async function examineDiscovery(subject: Subject): Promise<Findings> {

@@ -28,8 +28,8 @@ type Examination = (subject: Subject) => Promise<Findings> | Findings;
 /**
  * Examines everything that an assistant needs, and changes nothing. Where possible, it sends
  * requests to the application itself. It cannot check the network between the vendor and this
- * server. `serverOnly` leaves out the listing. `directories` are the directories whose rules the
- * tools must follow.
+ * server. With `serverOnly`, it does not examine the listing. `directories` are the directories
+ * whose rules the tools must follow.
  */
 export async function examineAssistant(
   application: Application,

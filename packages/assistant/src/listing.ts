@@ -27,8 +27,8 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns the number of characters as people count them. For example, a flag or a letter with
- * accents counts as one character.
+ * Returns the number of characters as people count them (grapheme clusters). For example, a flag
+ * counts as one character, and so does a letter with accents.
  */
 export function countCharacters(text: string): number {
   return [...graphemes.segment(text)].length;
@@ -40,8 +40,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Reads a missing section, or one that is not a map, as an empty section. So each problem names the
- * value that you must set.
+ * Treats a missing section as an empty section, and also a section that is not a map. The problems
+ * then name each value that you must set.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -62,8 +62,8 @@ function text(longest: number) {
 }
 
 /**
- * A text that begins with `https://`. This rejects texts such as `https:kitchen.example`: the URL
- * parser would correct such a text, but the vendor gets it as written.
+ * Matches a text that begins with `https://`. It does not match `https:kitchen.example`, because
+ * only the URL parser corrects such a text. The vendor gets the text as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
@@ -85,7 +85,7 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. With this condition, the checks of the whole list run even if some
+ * Whether the value is a list. With this condition, the checks of the whole list also run if some
  * items are wrong.
  */
 function isList({ value }: { readonly value: unknown }): boolean {

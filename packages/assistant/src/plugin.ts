@@ -32,8 +32,8 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
 }
 
 /**
- * The longest server name, in characters. A client's name is the server's name plus a suffix, and
- * may have at most 100 characters.
+ * The maximum length of the server's name, in characters. A client's name is the server's name plus
+ * a suffix, and may have at most 100 characters.
  */
 const LONGEST_NAME = 90;
 

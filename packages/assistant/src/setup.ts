@@ -22,7 +22,7 @@ import {
 import type { AssistantConfig } from './config.ts';
 import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
-/** What `assistant:setup` did for one client, or found about it. */
+/** The result of `assistant:setup` for one client. */
 export interface ClientSetup {
   /** Which of the two clients this is. */
   readonly role: ClientRole;
@@ -33,8 +33,8 @@ export interface ClientSetup {
    */
   readonly client_secret: string | null;
   /**
-   * What happened to the client. `differs` means that the registration differs from the
-   * configuration, and that it was left unchanged.
+   * The result for the client. `differs` means that the registration differs from the
+   * configuration. Such a registration stays unchanged.
    */
   readonly state: 'registered' | 'unchanged' | 'differs';
   /** The differences, each in a few words. The list is empty unless the state is `differs`. */
@@ -43,7 +43,7 @@ export interface ClientSetup {
   readonly remedy: string | null;
 }
 
-/** What `assistant:setup` did and found. */
+/** The result of `assistant:setup`. */
 export interface AssistantSetup {
   /**
    * The canonical resource (RFC 8707) of the assistant's tokens, such as `https://app.example/mcp`.
@@ -54,9 +54,9 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the clients that are missing. Calls `report` with each client at once, so that you see
- * a new secret even if something fails later. Clients that are registered stay unchanged, even if
- * they differ from the configuration.
+ * Registers the clients that are missing. Calls `report` for each client immediately, because a new
+ * secret must be shown even if a later step fails. Existing clients stay unchanged, even if they
+ * differ from the configuration.
  */
 export async function setUpAssistant(
   application: Application,
@@ -105,7 +105,7 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** Thrown if the listing cannot be exported. It contains every problem. */
+/** The error if the listing cannot be exported. It contains all problems. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
   /** Every problem, with the key of its setting. */
@@ -127,9 +127,12 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file next to its target. Publishing it is atomic. */
+/** A manifest in a temporary file in the folder of the target. */
 export interface ManifestDraft {
-  /** Publishes the manifest. Returns false if the target exists, and then does not replace it. */
+  /**
+   * Publishes the manifest in one atomic step. If the target exists, returns false and does not
+   * replace the target.
+   */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }
@@ -141,7 +144,7 @@ export async function draftManifest(file: string, manifest: string): Promise<Man
   return {
     async publish() {
       try {
-        // Use a link, because it fails if the name is taken. A rename would replace the file.
+        // Create a link, because it fails if the file exists. A rename would replace the file.
         await link(draft, file);
         return true;
       } catch (error) {

@@ -18,8 +18,8 @@ import {
 } from './secret-hashes.ts';
 
 /**
- * The most records in one transaction. If there were more, the transaction would block other writes
- * for more than a few seconds.
+ * The maximum number of records in one transaction. With more records, the transaction would block
+ * other writes for more than a few seconds.
  */
 const MOST = 1000;
 
@@ -28,7 +28,10 @@ interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
   /** The secret, or null if the client has no secret. */
   readonly secret: ImportedSecret | null;
-  /** The secret that was just created. It is null if the record contains a secret. */
+  /**
+   * The secret that was created for this client. It is null if the record contains a secret, or if
+   * the client needs none.
+   */
   readonly newSecret: string | null;
   readonly changes: readonly string[];
 }
@@ -113,7 +116,7 @@ export class ClientImporter {
       const read = readClientRecord(record, clock(), demands, rights);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
-      // This also finds a client that has expired, because its row still uses the id.
+      // Also find a client that has expired, because its row still uses the id.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, demands, clock());
@@ -223,7 +226,7 @@ function comparedDemand({ metadata, field }: ClientDemand): Compared {
   return [metadata, (client) => client[field]];
 }
 
-/** The fields that are compared. A list without an order is compared as a set. */
+/** The fields that are compared. Lists without a meaningful order are sorted first. */
 const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],

@@ -66,7 +66,7 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** An id without spaces, so that you can see in a line of output where the id ends. */
+/** Matches an id without spaces. In a line of output, you can then see where the id ends. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
 /** Returns the id in a record, for the report. Returns null if the id is not valid. */
@@ -247,7 +247,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // If there are no keys, pass none. The registration then reports that they are missing.
+    // If the record has no keys, pass none. The registration then reports that the keys are
+    // missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
       : {}),

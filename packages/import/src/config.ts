@@ -1,10 +1,10 @@
 /** The setting in `oauth_server` for imported client secrets. */
 export interface ImportingConfig {
   /**
-   * The most PBKDF2-HMAC-SHA256 iterations that the hash of an imported client secret may need
-   * (`oauth:client:import`). Each check of a secret that this process has not verified before takes
-   * this many iterations, so that its duration reveals nothing. Default: 0, which means that such
-   * hashes are rejected.
+   * The maximum number of PBKDF2-HMAC-SHA256 iterations that the hash of an imported client secret
+   * may need (`oauth:client:import`). Each check of a secret that this process has not verified
+   * before does this many iterations, so that its duration reveals nothing. Default: 0, which means
+   * that such hashes are rejected.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
 }

@@ -6,18 +6,21 @@ import type { Acting } from 'portico';
  */
 export interface Importing {
   /**
-   * Registers clients under the ids that they already have. Each record uses the field names of RFC
-   * 7591 section 2, and `client_secret_hash`. If one record is rejected, nothing is written.
-   * Otherwise all clients are registered in one transaction. If an identical client exists, it
-   * stays unchanged. Throws a RegistrationError if there are too many records, or if one of the ids
-   * is registered in the meantime.
+   * Registers clients with their existing ids. Each record uses the field names of RFC 7591 section
+   * 2, and `client_secret_hash`. If one record is rejected, no client is registered. Otherwise all
+   * clients are registered in one transaction. If an identical client exists, it stays unchanged.
+   *
+   * Throws a RegistrationError in these cases:
+   *
+   * - There are too many records.
+   * - One of the ids is registered by another request during the import.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Imports the identifiers by which applications know people (`sub`). Each record has the form `{
-   * provider, id, sub }`. A person who already has a subject keeps it. A subject is never given to
-   * a second person. If a record is rejected, nothing is written. Throws a RegistrationError if
-   * there are too many records.
+   * Imports the public identifiers of people (`sub`). Each record has the form `{ provider, id, sub
+   * }`. If a person already has a subject, it stays unchanged. Two people never get the same
+   * subject. If one record is rejected, no subject is written. Throws a RegistrationError if there
+   * are too many records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
@@ -39,7 +42,7 @@ export interface ClientImportOptions extends ImportOptions {
   readonly newSecrets?: boolean;
 }
 
-/** The result for one record. In a dry run, it is what would happen. */
+/** The result for one record. In a dry run, it is the result that a real import would have. */
 export interface ImportedRecord {
   /** The position of the record. The first one is 1. */
   readonly record: number;
@@ -59,8 +62,8 @@ export interface ImportedClient extends ImportedRecord {
    */
   readonly changes: readonly string[];
   /**
-   * The new secret. It is shown once, and only its hash is stored. It is null if the client keeps
-   * its secret or has none.
+   * The new secret. It is shown only here, because the server stores only its hash. It is null if
+   * no new secret was created.
    */
   readonly secret: string | null;
 }

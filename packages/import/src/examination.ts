@@ -2,7 +2,7 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/** The most secrets that are checked. There is a limit because each check computes a slow hash. */
+/** The maximum number of secrets that are checked. Each check computes a slow hash. */
 const MOST_TRIED = 500;
 
 /**
@@ -51,9 +51,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns the clients that were probably imported. Clients whose hash or id comes from another
- * server are first. They are followed by clients that an operator registered with a secret, up to
- * the limit.
+ * Returns the clients that were probably imported. The list begins with clients whose hash or id
+ * comes from another server. The other clients that an operator registered with a secret follow, up
+ * to the limit.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

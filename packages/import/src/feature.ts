@@ -10,7 +10,7 @@ declare module 'portico' {
   }
 }
 
-/** The highest value of the setting. So many iterations take about one second of CPU time. */
+/** The highest value of the setting. This many iterations take about one second of CPU time. */
 const MOST_ITERATIONS = 4_000_000;
 
 const iterationsSchema = z

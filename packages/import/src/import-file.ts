@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { ConsoleContext } from 'portico';
 
-/** The longest file, in characters. This is 64 MiB of ASCII text. */
+/** The maximum size of a file, in characters. For ASCII text, this is 64 MiB. */
 const MOST_CHARACTERS = 67_108_864;
 
 /**
- * Reads the records from a file. If the name is `-`, reads standard input. It must contain one JSON
- * array, or one JSON document per line. If it does not, ends the command with a message of one
- * line. The message does not repeat the contents, because they include secrets.
+ * Reads the records from a file. If the name is `-`, reads standard input. The input must contain
+ * one JSON array, or one JSON document per line. Otherwise ends the command with a message of one
+ * line. The message does not contain parts of the input, because the input contains secrets.
  */
 export async function readRecords(
   context: ConsoleContext,

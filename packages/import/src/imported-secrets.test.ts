@@ -24,7 +24,7 @@ function createCounting() {
     hash: async (password) => `$plain$${password}`,
     async verify(password, hash) {
       counted.verified += 1;
-      // The hasher must be asked only about its own hashes.
+      // The hasher must receive only its own hashes.
       expect([password, hash]).toEqual([expect.any(String), expect.stringMatching(/^\$plain\$/)]);
       return hash === `$plain$${password}`;
     },
@@ -152,7 +152,7 @@ describe('a hash of another server', () => {
       ),
     );
     expect(matches).toEqual(foreign.map((_, one) => foreign.map((__, other) => one === other)));
-    // No hash of this server itself counts as wrapped, even if its value is the same.
+    // A hash of this server is not a wrapped hash, even if its value is the same.
     const own = await passwordHasher.hash(sha256('right'));
     expect(await Promise.all(foreign.map((each) => isWrapped(each, own, passwordHasher)))).toEqual(
       foreign.map(() => false),

@@ -4,9 +4,9 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores client secrets of another server that kept only their hashes. The host's password hasher
- * hashes the other server's hash again. So the secret itself is never known. Decision 59 explains
- * why. A stored hash has one of these forms:
+ * Stores client secrets from another server that stored only their hashes. The host's password
+ * hasher hashes the other server's hash again, because the secret is unknown. Decision 59 explains
+ * the reasons. A stored hash has one of these forms:
  *
  * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256, in hexadecimal digits
  * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the result
@@ -48,32 +48,31 @@ export async function isWrapped(
   return hasher.verify(foreign.digest, found.inner);
 }
 
-/** Whether this is a hash of an empty secret. */
+/** Whether this is the hash of an empty secret. */
 export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
   if (foreign.kind === 'sha256') return foreign.digest === createHash('sha256').digest('hex');
   const derived = await deriveWithNode('', foreign.salt, foreign.iterations);
   return foreign.digest === derived.toString('hex');
 }
 
-/** Returns 32 bytes that PBKDF2-HMAC-SHA256 derives from the secret. */
+/** Derives 32 bytes from the secret with PBKDF2-HMAC-SHA256. */
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 /**
- * The limits for waiting checks. They are the same as for password hashes, because PBKDF2 also uses
- * a thread of Node's pool.
+ * The limits of the queue. They are the same as for password hashes, because PBKDF2 also uses a
+ * thread of Node's pool.
  */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Extends the host's hasher, so that it also verifies imported hashes. The work is the same for
- * every hash: the same number of iterations, and one hash by the host. So the time does not reveal
- * anything about the client, or whether the client exists. A hash that needs more iterations than
- * the limit never matches.
+ * Extends the host's hasher, so that it also verifies imported hashes. Each check does the same
+ * work: the same number of iterations, and one hash by the host. The duration then reveals nothing
+ * about the client, or whether the client exists. A hash that needs more iterations than the limit
+ * never matches.
  *
- * `iterations` is the most PBKDF2 iterations that an imported hash may need
- * (`oauth_server:imported_pbkdf2_iterations`). Each check of a secret that is not known yet takes
- * this many iterations. Use 0 if no imported hash uses PBKDF2. Tests replace `derive` to count its
- * calls.
+ * `iterations` is the maximum number of PBKDF2 iterations that an imported hash may need
+ * (`oauth_server:imported_pbkdf2_iterations`). Use 0 if no imported hash uses PBKDF2. Tests replace
+ * `derive` to count its calls.
  */
 export function createImportedSecrets(
   passwordHasher: PasswordHasher,
@@ -85,7 +84,7 @@ export function createImportedSecrets(
   /**
    * Derives the secret with this salt and this number of iterations. Then does the remaining
    * iterations up to the limit, so that every secret takes the same time. It always calls `derive`
-   * twice, because switching to another thread also takes time. The two calls together do one
+   * twice, because each switch to another thread also takes time. The two calls together do one
    * iteration more than the limit.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
@@ -94,7 +93,7 @@ export function createImportedSecrets(
     return derived;
   }
 
-  /** Returns the value to pass to the host's hasher, and the hash to compare it with. */
+  /** Returns the two arguments for the host's hasher: the value to verify, and the hash. */
   async function prepare(
     secret: string,
     hash: string,
@@ -103,7 +102,7 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Wait in the queue only once for all of the work, so that every client waits equally long.
+    // Wait in the queue once for both calls. Otherwise clients could wait for different times.
     const derived =
       iterations === 0
         ? null
@@ -112,8 +111,8 @@ export function createImportedSecrets(
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // A hash that needs too many iterations must not match. Never accept the text of the hash
-    // itself, because an attacker may have read it on the other server.
+    // A hash that needs too many iterations must not match. Never accept the text of the hash as
+    // the secret, because an attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

@@ -4,18 +4,18 @@ import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-s
 
 /** The secret of a record. */
 export interface ImportedSecret {
-  /** Returns the hash to store. It takes long to compute. */
+  /** Returns the hash to store. It takes a long time to compute. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
-  /** Whether this is the hash of an empty secret, which everyone can guess. */
+  /** Whether this is the hash of an empty secret, which anyone can guess. */
   readonly isOfNothing: () => Promise<boolean>;
 }
 
-/** The shortest secret, in characters. A shorter secret can be guessed. */
+/** The minimum length of a secret, in characters. A shorter secret can be guessed. */
 const SHORTEST = 16;
 /**
- * Matches a text that looks like a hash. A hash must not be used as the secret, because everyone
- * who has read the hash could authenticate with it.
+ * Matches a text that looks like a hash. Such a text must not become the secret, because anyone who
+ * has read the hash could then authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
@@ -50,7 +50,9 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/** Creates a function that reads hashes. A hash in the host's own form is stored unchanged. */
+/**
+ * Creates a function that reads hashes. If a hash has the host's own form, it is stored unchanged.
+ */
 export async function createHashReader(
   hasher: PasswordHasher,
   iterations: number,
@@ -111,9 +113,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns the part that is the same in all hashes from one hasher with the same cost. It contains
- * everything except the salt and the value, and also the lengths of these two. It accepts the PHC
- * string format and bcrypt (`$2b$12$…`). Returns null for other formats.
+ * Returns the part that all hashes from one hasher with the same cost have in common: everything
+ * except the salt and the value, plus the lengths of these two. It accepts the PHC string format
+ * and bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -5,8 +5,8 @@ import type { ImportedRecord, ImportOptions, SubjectImport } from './contract.ts
 const MOST = 100_000;
 
 /**
- * At most 255 ASCII characters (OpenID Connect Core section 2). Only visible characters are
- * allowed, so that two different subjects never look the same.
+ * Matches a subject: at most 255 ASCII characters (OpenID Connect Core section 2). Only visible
+ * characters are allowed, so that two different subjects never look the same.
  */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 
@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Writes each subject separately, because people may sign in during the import. These people keep
- * the subject that they got. The next import reports it.
+ * Writes each subject separately, because people may sign in during the import and get a new
+ * subject. They keep this subject. The next import reports the difference.
  */
 async function write(
   { store }: Server,

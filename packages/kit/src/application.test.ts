@@ -102,7 +102,7 @@ const ROUTES: readonly Route[] = [
 
 const SESSION_COOKIE = '__Host-portico_session';
 
-/** A browser that keeps cookies. It begins with this session. */
+/** Creates a browser that stores cookies. It begins with this session. */
 function browser(application: Application, session: string | null = null) {
   const kept = new Map(session === null ? [] : [[SESSION_COOKIE, session]]);
   const send = async (

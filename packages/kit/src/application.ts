@@ -45,7 +45,7 @@ export function defineApplication<
 
 /** An application definition for the kit, as `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
-  /** The framework. It is the kit. */
+  /** The framework, which is the kit. */
   readonly framework: Framework;
 }
 
@@ -102,7 +102,7 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Use a separate queue for people's passwords. Otherwise, many sign-ins at once could keep
+    // Use a separate queue for people's passwords. Otherwise, many simultaneous sign-ins could keep
     // clients from authenticating with their secrets.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);

@@ -22,12 +22,15 @@ export interface AccountProvider {
    * accounts contain it as `provider`.
    */
   readonly name: string;
-  /** Returns the current state of an account, or null if no account has the id. Do not cache it. */
+  /**
+   * Returns the current state of an account, or null if no account has the id. Do not cache the
+   * result.
+   */
   find(id: string): Promise<UserInterface | null>;
   /**
    * Returns the active account with these credentials, or null. A failed call must always take the
-   * same time, whatever the reason. If an account has the identifier, call `names` with it before
-   * you check the password. The event about a failed sign-in then contains this account.
+   * same time, for every reason. If an account has the identifier, call `names` with it before you
+   * check the password. The event about a failed sign-in then contains this account.
    */
   authenticate(
     identifier: string,
@@ -52,9 +55,9 @@ export interface Accounts {
    */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks the providers in order, and returns the account with these credentials. Returns null if no
-   * provider accepts them. It makes password guessing slow, by account and by client address. After
-   * many failures it throws a SignInSlowedError, and the response has status 429.
+   * Tries the providers in order, and returns the account with these credentials. Returns null if
+   * no provider accepts them. It makes password guessing slow, by account and by client address.
+   * After many failures it throws a SignInSlowedError, and the response has status 429.
    */
   authenticate(
     identifier: string,
@@ -104,8 +107,8 @@ export interface Auth {
    */
   user(): Promise<UserInterface | null>;
   /**
-   * Returns the person who is signed in, or null if no one is. It does not load the account, which
-   * may be deleted or inactive. Use it if your code loads the account itself.
+   * Returns the person who is signed in, or null if no person is signed in. It does not load the
+   * account, which may be deleted or inactive. Use it if your code loads the account itself.
    */
   person(): Promise<PersonReference | null>;
   /**
@@ -115,7 +118,8 @@ export interface Auth {
   authentication(): Promise<Authentication | null>;
   /**
    * Signs the person in, and gives the session a new id. Keeps the session's data, unless another
-   * person was signed in before. Call it also if a person who is signed in has authenticated again.
+   * person was signed in before. Also call it if a person who is already signed in has
+   * authenticated again.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
@@ -139,8 +143,8 @@ export interface Application extends BaseApplication {
   /** Returns the object that tells you who is signed in. Throws outside a request. */
   auth(): Auth;
   /**
-   * Signs a person out in every browser, such as after their password has changed. Returns how many
-   * sessions have ended.
+   * Signs a person out in every browser, for example after their password has changed. Returns how
+   * many sessions have ended.
    *
    * @example
    * await application.endSessions({ provider: 'accounts', id: account.id });
@@ -151,8 +155,8 @@ export interface Application extends BaseApplication {
 /** An application before it starts. It contains only data and functions. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * Returns the account providers. If you set it, the application also has sessions, the CSRF check
-   * of the session, and the routes `login` and `logout`.
+   * Returns the account providers. If you set this function, the application also has sessions, the
+   * CSRF check of the session, and the routes `login` and `logout`.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;

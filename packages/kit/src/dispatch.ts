@@ -57,7 +57,7 @@ export class Dispatcher {
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
-      // The caller must not see an error in a hook either.
+      // An error in a hook must not reach the caller either.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {

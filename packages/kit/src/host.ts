@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // End the session of an inactive person, as `auth().user()` does. The person must not keep
-      // it, and the next person must not get it.
+      // End the session of an inactive person, like `auth().user()`. The person must not keep it,
+      // and the next person must not get it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },
@@ -44,7 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
-    // It survives another sign-in of the same person, and ends with the session.
+    // The secret survives another sign-in of the same person, and ends with the session. So it can
+    // identify the session.
     sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };

@@ -43,8 +43,8 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * The parts for people, or null if the application has no accounts. Then `csrf` is null, too,
-   * because there is no session that a forged request could use.
+   * The parts for people. Null if the application has no accounts. In that case, `csrf` is null,
+   * too, because there is no session that a forged request could use.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;
@@ -73,7 +73,7 @@ export class Kit {
       open === undefined
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
-            // The plugin creates the server after the kit.
+            // The plugin creates the server after the kit. Before that, there is nothing to inform.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

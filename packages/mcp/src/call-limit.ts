@@ -1,9 +1,12 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The most messages that count at once. No batch is larger. */
+/** The maximum number of messages that count at once. No batch is larger. */
 const MOST_AT_ONCE = 100;
-/** The most callers that are remembered. The caller with the oldest call is forgotten first. */
+/**
+ * The maximum number of callers that are remembered. The caller with the oldest call is forgotten
+ * first.
+ */
 const MOST_CALLERS = 10_000;
 
 /** Limits how many messages a caller may send per minute. Each process counts separately. */

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const NO_FIELDS: Fields = {};
 
-/** The endpoint whose responses carry the challenges. */
+/** The endpoint whose responses contain the challenges. */
 interface Challenged {
   readonly server: AuthorizationServer;
   readonly api: ProtectedApi;
@@ -39,9 +39,9 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. They do not show
-   * a client without a token which tools exist. `binding` is the part of the refusal about bound
-   * tokens.
+   * Returns the headers for a request that may not use anything on this endpoint. The headers do
+   * not reveal which tools exist to a client without a token. `binding` is the part of the refusal
+   * about bound tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -81,10 +81,11 @@ export class Challenges {
   }
 
   /**
-   * Whether the person lacks the permission for one of these uses. If `used` is null: whether the
-   * person lacks every permission for the resource. No other token would help this person, and a
-   * client that follows challenges would ask them again and again. So the endpoint sends no
-   * challenge then.
+   * Whether the person lacks the permission for one of these uses. If `used` is null, returns
+   * whether the person lacks every permission for the resource.
+   *
+   * If so, the endpoint sends no challenge. No other token would help this person, and a client
+   * that follows challenges would ask them again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -108,7 +109,7 @@ export class Challenges {
     description: string | null = null,
   ): Fields {
     const fields = {
-      // Without a token, the challenge has no error (RFC 6750 section 3.1).
+      // If the request has no token, the challenge contains no error (RFC 6750 section 3.1).
       error: error === 'missing_token' ? null : error,
       error_description: description,
       resource_metadata: this.#metadataUrl,
@@ -118,8 +119,8 @@ export class Challenges {
   }
 
   /**
-   * Returns all scopes that a use needs: its own scope, and a scope that reaches the resource. So
-   * one challenge lists both.
+   * Returns all scopes that a use needs: its own scope, and a scope that gives access to the
+   * resource. So one challenge lists both.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KNOWN_VERSIONS, type ProtocolVersion } from './protocol/versions.ts';
 
-/** One day, in seconds. */
+/** The maximum time limit of a tool, in seconds (one day). */
 const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
@@ -121,8 +121,8 @@ export interface McpConfigInput {
 /** The section `mcp:transport`. */
 export interface McpTransportInput {
   /**
-   * Whether to answer a POST with a stream of Server-Sent Events that contains progress and
-   * results. If false, the answer is JSON. Default: false.
+   * Whether to respond to a POST with a stream of Server-Sent Events that contains progress and
+   * results. If false, the response is JSON. Default: false.
    */
   readonly streaming?: boolean | undefined;
 }
@@ -133,8 +133,8 @@ export interface McpOAuthInput {
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 for GET and HEAD. If a client then asks for more scopes, it
-   * keeps the scopes that the person allowed before. Default: false.
+   * needed scope. This includes 401 responses to GET and HEAD. If a client then asks for more
+   * scopes, it keeps the scopes that the person allowed before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**

@@ -163,7 +163,8 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
 }
 
 /**
- * Returns the endpoint's settings. If its resource sets `challenge`, the endpoint challenges, too.
+ * Returns the endpoint's settings. If its resource sets `challenge`, the endpoint also sends
+ * challenges.
  */
 function challengingAs(
   config: McpConfig,

@@ -57,13 +57,16 @@ export interface McpContribution {
 
 /** A guarded thing and its name. */
 export interface Named extends Guarded {
-  /** The name for error messages, such as `the tool weather`. */
+  /** The name in error messages, such as `the tool weather`. */
   readonly called: string;
 }
 
 /** A protocol method that a feature adds. */
 export interface ContributedMethod {
-  /** The protocol type of its requests. A request that does not match gets the error -32602. */
+  /**
+   * The protocol type of its requests. If a request does not match, the caller gets the error
+   * -32602.
+   */
   readonly type: SpecTypeName;
   /**
    * Returns the guarded thing that a request uses, or null if it uses nothing guarded. The endpoint

@@ -50,8 +50,8 @@ function corsHeaders(
 }
 
 /**
- * `Mcp-Method` and `Mcp-Name` are here because some clients first try a newer protocol version and
- * then fall back.
+ * The header fields that clients send. `Mcp-Method` and `Mcp-Name` are included because some
+ * clients first try a newer protocol version and then fall back.
  */
 const ALLOWED_FIELDS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
@@ -67,8 +67,8 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // GET and DELETE get 405. They are allowed here so that pages can send them and see that
-    // status.
+    // GET and DELETE get a 405 response. They are allowed here so that pages can send them and see
+    // that status.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],

@@ -30,7 +30,7 @@ export async function answerStream(context: McpContext, request: Request): Promi
 
 /**
  * Responds with 404 to requests for the endpoint's path with a trailing slash. The response
- * contains the correct address. It is not a redirect, because most clients would lose the body of a
+ * contains the correct URL. It is not a redirect, because most clients would lose the body of a
  * POST.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {

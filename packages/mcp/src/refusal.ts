@@ -13,8 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * Creates an error response of the endpoint, before the protocol runs. It has the same form as the
- * errors of the SDK's transport.
+ * Creates an error response before the protocol runs. It has the same form as the errors of the
+ * SDK's transport.
  */
 export function refusal(
   status: number,

@@ -153,8 +153,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns what the challenge says about tokens that are bound to a key. Null if the server issues
-   * none.
+   * Returns the part of the challenge about tokens that are bound to a key. Returns null if the
+   * server issues no such tokens.
    */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
@@ -195,7 +195,7 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // This tool was registered after the start, and its calls fail. Skip it.
+      // Skip this tool. It was registered after the start, and its calls fail.
       return [];
     }
   });

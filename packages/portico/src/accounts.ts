@@ -6,7 +6,9 @@ export interface Visitor {
   readonly user: UserInterface;
   /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  /**
+   * When the server started to read the signed-in person from the host, in milliseconds since 1970.
+   */
   readonly readAt: number;
   /** The request, for log lines. */
   readonly request: Request;
@@ -76,8 +78,9 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Whether the application's answer means yes: it is `true`, or the 1 that SQLite and MariaDB store
- * for `true`. Any other value, such as a promise, a list of rows or a string, means no.
+ * Whether the application's result means yes. It does if it is `true`, or the 1 that SQLite and
+ * MariaDB store for `true`. Any other value, such as a promise, a list of rows or a string, means
+ * no.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

@@ -19,7 +19,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly basePathStripped?: boolean;
   /** The section `oauth_server`, validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
-  /** Your application, which the server asks about people and browsers. */
+  /** Your application. The server calls it for information about people and browsers. */
   readonly host: Host<Context>;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
@@ -30,9 +30,9 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly features?: readonly Feature[];
   /**
-   * The database where the server stores what it issues. Its schema comes from
-   * `oauthServerMigrations`. If the configuration turns on features with their own tables, it comes
-   * from `migrationsWith(config)`.
+   * The database where the server stores its data. `oauthServerMigrations` creates the schema. If
+   * the configuration turns on features with their own tables, use `migrationsWith(config)`
+   * instead.
    */
   readonly database: Database;
   /**

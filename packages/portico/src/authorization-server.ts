@@ -94,10 +94,12 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
-   * Call it when sessions of your application end, such as at a sign-out, also if
-   * `oauth_server:back_channel_logout` is off. Clients in which the person signed in with such a
-   * session are then told, and lose access (docs/signing-out.md). Rejects if the store cannot be
-   * reached; then call it again. Throws if the session or the person is not a valid text.
+   * Ends access after sessions of your application have ended, for example at a sign-out. Call it
+   * even if `oauth_server:back_channel_logout` is off.
+   *
+   * Clients in which the person signed in with such a session are notified and lose access
+   * (docs/signing-out.md). Rejects if the store cannot be reached. In that case, call it again.
+   * Throws if the session or the person is not a valid text.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -105,9 +107,9 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Does the same in a transaction of yours, so that both are stored or neither. Returns a function
-   * that you call after the commit: it writes the audit events, and clients are told at once
-   * instead of within half a second.
+   * Like `sessionEnded`, but in your own transaction, so that both changes are stored or neither
+   * is. Returns a function. Call it after the commit. It writes the audit events, and clients are
+   * notified immediately instead of within half a second.
    *
    * @example
    * const committed = await database.transaction(async (connection) => {
@@ -120,12 +122,12 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Whether a scope with this name is built in or configured. */
   offers(scope: string): boolean;
   /**
-   * Returns those of the scopes whose permission the person has now. It does not check what the
-   * person has allowed clients.
+   * Returns those of the scopes for which the person has the permission now. Does not check what
+   * the person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * Adds the needs of the protected API besides tokens. Call it before the server handles requests.
+   * Adds what the protected API needs besides tokens. Call it before the server handles requests.
    */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */
@@ -139,8 +141,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
-   * Tells the server that an application mounts it. The mounts call it. Under `APP_ENV=dev`, it
-   * prints a warning on standard error if migrations are missing.
+   * Records that an application mounts the server. The mounts call it. Under `APP_ENV=dev`, the
+   * server prints a warning on standard error if migrations are missing.
    */
   mounted(): void;
   /**
@@ -148,13 +150,13 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * each batch, it calls `onBatch` with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The rows of features that expire. `prune` removes them too. */
+  /** The rows of features that expire. `prune` also removes these rows. */
   readonly expiring: readonly ExpiringRows[];
   /** The host, with defaults for the methods and properties that your application has left out. */
   readonly host: CompleteHost;
   /**
-   * Passes an event to the host, as the server does with its own events. If storing is on, also
-   * stores the event. Never rejects. With the methods of `audit`, you can read the stored events.
+   * Passes an event to the host, like the server's own events. If storing is on, also stores the
+   * event. Never rejects. Use the methods of `audit` to read the stored events.
    */
   readonly audit: ServerAudit;
   /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */

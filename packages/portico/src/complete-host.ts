@@ -7,16 +7,16 @@ import type { CompleteHost, Host } from './host.ts';
 import type { SessionEnds } from './session-ends.ts';
 
 /**
- * Defaults for methods and properties that a host leaves out. When the server is created, the
- * functions whose default is needed are called.
+ * Creates defaults for methods and properties that a host leaves out. Portico calls these functions
+ * when it creates the server, and only if a default is needed.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the address of the current request. Called if the framework's request has no address.
-   * Returns null if it is unknown.
+   * Returns the address of the current request, or null if it is unknown. It is called if the
+   * framework's request has no address.
    */
   clientAddress(): string | null;
   /** Receives audit events. They are also written to the log. */
@@ -34,7 +34,7 @@ export function completeHost<Context>(
   browsers: Browsers,
   sessions: SessionEnds,
 ): CompleteHost {
-  // The mount sets the context. The application chooses a type that fits its mount.
+  // The mount sets the context. The application chooses a type that matches its mount.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
@@ -103,7 +103,7 @@ function getAccounts<Context>(
     accountFor:
       accountFor === undefined
         ? null
-        : // JavaScript hosts return undefined from a look-up that finds nothing.
+        : // JavaScript hosts may return undefined from a look-up that finds nothing.
           async (assertion) => (await accountFor(assertion, context())) ?? null,
     findPeople:
       findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
@@ -112,12 +112,12 @@ function getAccounts<Context>(
     sessionId:
       sessionId === undefined
         ? null
-        : // JavaScript hosts return undefined for a session that they do not know.
+        : // JavaScript hosts may return undefined for a session that they do not know.
           async (request) => (await sessionId(request, context())) ?? null,
   };
 }
 
-/** Returns the host's page for another authentication in the form of a function. */
+/** Returns the host's page for another authentication as a function. */
 function completeReauthenticateUrl<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -155,9 +155,10 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // First, so that a process that ends now cannot leave clients uninformed.
+    // Do this before the sign-out, so that clients are notified even if the process ends now.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throws for an id that is not a text: clients must not stay uninformed without an error.
+    // If the id is not a text, throw an error. Otherwise, clients would not be notified, and the
+    // error would stay unnoticed.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;

@@ -154,9 +154,10 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// The settings are written out, as in the features and in the kit. A type that is derived from the
-// schema would have no doc comments in editors: the language server of TypeScript 7 shows none for
-// mapped types. `npm run configuration` compares keys, types and defaults with the schema.
+// These types are written out, like those of the features and of the kit. A type that is derived
+// from the schema would have no doc comments in editors, because the language server of TypeScript
+// 7 shows none for mapped types. `npm run configuration` compares keys, types and defaults with the
+// schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets
@@ -189,17 +190,17 @@ export interface OAuthServerConfigInput {
   readonly id_token_ttl?: number | undefined;
   /** How long an authorization code lives, in seconds; 60. */
   readonly code_ttl?: number | undefined;
-  /** How long a person may take to answer on the consent screen, in seconds; 600. */
+  /** How long a person may take to answer on the consent page, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * The languages of the pages: true for all, or a list of tags (BCP 47). The first one is for
-   * people who ask for none of them. You can add languages with files (docs/pages.md). By default,
-   * the pages are in English; false.
+   * The languages of the pages: true for all, or a list of tags (BCP 47). The first language is the
+   * default, for people who ask for none of the others. You can add languages with files
+   * (docs/pages.md). By default, the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
 
-/** Settings for the audit. Features add their keys. */
+/** The settings for audit events. Features add their keys. */
 export interface AuditConfigInput {}
 
 /** A scope in the configuration: its label, or an object. */

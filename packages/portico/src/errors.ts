@@ -300,8 +300,8 @@ export class RegistrationError extends Error {
 }
 
 /**
- * An administrator has asked for something that does not exist or is malformed. The message gives
- * the reason in one line.
+ * The error if an administrator's request names something that does not exist or is malformed. The
+ * message gives the reason in one line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';

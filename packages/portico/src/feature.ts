@@ -89,8 +89,8 @@ export interface Feature<Config = OAuthServerConfig> {
    */
   migrations?(config: Config): readonly Migration[];
   /**
-   * Whether the feature sends messages through the outbox (`Server.outbox`). If any feature does,
-   * the store has the tables of the outbox.
+   * Returns whether the feature sends messages through the outbox (`Server.outbox`). If any feature
+   * does, the store must have the tables of the outbox.
    */
   sendsMessages?(config: Config): boolean;
   /** The feature's error codes, in addition to the core's. */
@@ -105,7 +105,7 @@ export interface Feature<Config = OAuthServerConfig> {
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
-  /** Returns the issuers outside of this server whose assertions the feature accepts. */
+  /** Returns the other issuers whose assertions the feature accepts. */
   trustedIssuers?(config: Config): readonly TrustedIssuer[];
   /** The security profile that the feature offers. */
   readonly profile?: ProfileOffer<Config>;
@@ -123,10 +123,10 @@ export interface Feature<Config = OAuthServerConfig> {
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Measures a server for the application's `telemetry`. Called only if the application has a
-   * telemetry, and before the parts of the server are created. You can use `log` after the server
-   * has started. `errorCodes` are the error codes of all features. At most one feature can have
-   * this function.
+   * Measures a server for the application's `telemetry`. Portico calls it only if the application
+   * has a telemetry, and before it creates the parts of the server. You can use `log` after the
+   * server has started. `errorCodes` contains the error codes of all features. At most one feature
+   * can have this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -135,12 +135,13 @@ export interface Feature<Config = OAuthServerConfig> {
     errorCodes: readonly string[],
   ): Measuring;
   /**
-   * Adds the feature to a server. Called once for each server, even if the feature is turned off.
+   * Adds the feature to a server. Portico calls it once for each server, even if the feature is
+   * turned off.
    */
   start?(server: Server, config: Config): Contribution;
   /**
-   * Adds the feature to a kit application that uses the server as a plugin. Called after the server
-   * has added its routes.
+   * Adds the feature to a kit application that uses the server as a plugin. Portico calls it after
+   * the server has added its routes.
    */
   register?(application: Application, server: AuthorizationServer): void;
 }
@@ -218,33 +219,33 @@ export interface Contribution {
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
    * Parameters of authorization requests that the feature reads. A client may send each of them
-   * once. They stay with the request while it waits. After that, they are in
+   * once. The server stores them with the request while it waits. After that, they are in
    * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in people to a page of the host before the consent screen. At most one feature can
+   * Sends signed-in people to a page of the host before the consent page. At most one feature can
    * provide this.
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members for ID tokens or introspection responses, from the details that an interaction
-   * or `keepsDetails` kept with the authorization.
+   * Returns members for ID tokens or introspection responses. They come from the details of the
+   * authorization, which an interaction or `keepsDetails` has stored.
    */
   readonly describe?: DescribesDetails;
   /**
-   * Returns details to keep with an authorization that a person has just allowed, in addition to
-   * those of an interaction. Called before the authorization is stored. It can throw an
-   * `AuthorizationPageError` to refuse it.
+   * Returns details to store with an authorization that a person has just allowed, in addition to
+   * those of an interaction. It is called before the server stores the authorization. It can throw
+   * an `AuthorizationPageError` to refuse the authorization.
    */
   readonly keepsDetails?: KeepsDetails;
-  /** Called in the transaction in which sessions of the application end. */
+  /** It is called in the transaction in which sessions of the application end. */
   readonly sessionEnded?: OnSessionEnd;
   /** Removes what the feature stores about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
-   * Whether an operator who revokes an authorization also revokes another one of the same person
-   * and client. Receives the details of both.
+   * Returns whether an operator who revokes an authorization also revokes another authorization of
+   * the same person and client. Receives the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
@@ -256,21 +257,21 @@ export interface Contribution {
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Answers the consent page in people's place, because of what they allowed before. At most one
-   * feature can provide this.
+   * Finds earlier consent that allows the server to skip the consent page. At most one feature can
+   * provide this.
    */
   readonly priorConsent?: PriorConsent;
-  /** Receives what people answer on the consent page. */
+  /** Receives people's answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**
-   * What a person can choose on the consent page. At most one feature can provide this.
+   * The scopes that a person can choose on the consent page. At most one feature can provide this.
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler is not
-   * offered.
+   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler does not
+   * exist on the server.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that do not use the server. The server does not measure or log requests to them. */
@@ -314,11 +315,11 @@ export interface Contribution {
   readonly auditSink?: AuditSink;
   /** Delivers the feature's messages from the outbox, for each kind of message. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The feature's rows that expire. The server then removes them. */
+  /** The feature's rows that the server removes after they have expired. */
   readonly expiring?: ExpiringRows;
   /** Whether the feature uses single-use values, such as a signed text. */
   readonly usesOnce?: boolean;
-  /** Returns what the doctor examines for this feature. */
+  /** Returns the doctor's examination of this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 

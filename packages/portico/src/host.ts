@@ -6,13 +6,13 @@ import type { PersonReference, UserInterface } from './person.ts';
 
 /**
  * The methods that the authorization server needs from your application. Portico has no accounts,
- * sign-in or permissions. It calls your host at every request, and trusts the answer. It never
+ * sign-in or permissions. It calls your host at every request, and trusts the result. It never
  * calls a host method inside a store transaction.
  *
  * `Context` is the type of the last argument of every method: the value that the mount passes with
  * a request. For Express it is `req`, and for Fastify it is `request`. For `portico/fetch`, it is
- * the value that you pass to the handler. It is undefined outside of a request, as in a console
- * command.
+ * the value that you pass to the handler. It is undefined outside of a request, for example in a
+ * console command.
  */
 export interface Host<Context = unknown> {
   /**
@@ -60,13 +60,13 @@ export interface Host<Context = unknown> {
    *
    * Instead of a function, you can give the path of a sign-out page, such as `/logout`. The page
    * must then redirect to its parameter `return_to`. If your host has no `signOut`, the button "Not
-   * you?" ends the request and tells the person what to do next. Needed for `oauth_server:logout`.
+   * you?" ends the request and shows the person what to do next. Needed for `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
    * Returns when and how the signed-in person last authenticated in this session, for example with
-   * a password or a passkey. Using the session does not count. Returns null if you do not know it.
-   * Needed for `oauth_server:reauthentication`.
+   * a password or a passkey. Using the session is not an authentication. Returns null if you do not
+   * know it. Needed for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**
@@ -88,10 +88,12 @@ export interface Host<Context = unknown> {
   browserSecret?(request: Request, context: Context): Promise<string>;
   /**
    * Returns the id of the session in which the person is signed in, or null if you do not know it.
-   * It must stay the same while the person is signed in, and it must be new after they sign out.
-   * Portico stores only a hash, and sends it to no client. When a session ends, call
-   * `AuthorizationServer.sessionEnded` with the same id. If `signOut` is a function, Portico does
-   * that for each sign-out on its own pages. Needed for `oauth_server:back_channel_logout`.
+   * It must stay the same while the person is signed in, and a new sign-in must have a new id.
+   * Portico stores only a hash of the id, and sends it to no client.
+   *
+   * When a session ends, call `AuthorizationServer.sessionEnded` with the same id. If `signOut` is
+   * a function, Portico does that for each sign-out on its own pages. Needed for
+   * `oauth_server:back_channel_logout`.
    */
   sessionId?(request: Request, context: Context): Promise<string | null>;
   /** Hashes client secrets. You can use your password hasher. Default: argon2id. */
@@ -121,9 +123,10 @@ export interface Host<Context = unknown> {
    */
   readonly log?: Log;
   /**
-   * Called once for each browser request, after the response is created and before it is sent. If
-   * you store the session in a cookie, append its `Set-Cookie` to `response.headers`. Not called
-   * for requests from clients, because they use no session.
+   * Portico calls this once for each browser request, after it has created the response and before
+   * it sends the response. If you store the session in a cookie, append its `Set-Cookie` to
+   * `response.headers`. Portico does not call it for requests from clients, because they use no
+   * session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
@@ -172,7 +175,7 @@ export interface CompleteHost {
   readonly accountFor: ((assertion: AssertedAccount) => Promise<PersonReference | null>) | null;
   /** See `Host.findPeople`. Null if the host has no such method. */
   readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
-  /** See `Host.browserSecret`. Called for the signed-in person. */
+  /** See `Host.browserSecret`. The server calls it for the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
    * See `Host.signOut`. Returns the URL that the browser opens next, on its way to `returnTo`.
@@ -191,9 +194,9 @@ export interface CompleteHost {
   readonly authenticatedAt: ((request: Request) => Promise<Authentication | null>) | null;
   /** See `Host.reauthenticateUrl`. Null if the host has no such page. */
   readonly reauthenticateUrl: ((returnTo: string, asked: AskedAuthentication) => string) | null;
-  /** As `Host.sessionId`. Null if the host has no such method. */
+  /** See `Host.sessionId`. Null if the host has no such method. */
   readonly sessionId: ((request: Request) => Promise<string | null>) | null;
-  /** As `Host.tellsWhoWaits`. */
+  /** See `Host.tellsWhoWaits`. */
   readonly tellsWhoWaits: boolean;
   /** See `Host.passwordHasher`. */
   readonly passwordHasher: PasswordHasher;

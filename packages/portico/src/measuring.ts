@@ -11,7 +11,7 @@ import type { Store } from './store/store.ts';
 
 /**
  * Work that takes time. A task is the same object for the whole lifetime of the server, so you can
- * use it as a key.
+ * use it as a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
@@ -51,8 +51,8 @@ export interface MeasuredStoreOperation {
 export interface Telemetry {
   /**
    * Called when a task begins. For an endpoint, `request` is the HTTP request. For any other task,
-   * it is null. Read only its method and its trace headers. Its URL and other headers contain
-   * secrets, and the server reads its body.
+   * it is null. Read only its method and its trace headers, because its URL and other headers
+   * contain secrets, and the server reads its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
@@ -80,7 +80,7 @@ export interface Telemetry {
 /** The kinds of tokens in a token response. */
 export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
-/** A task that has begun. */
+/** A task that has started. */
 export interface Measurement {
   /**
    * Calls `work` once, immediately, and returns its result. Everything that `work` awaits is a part
@@ -95,8 +95,8 @@ export interface Measurement {
 }
 
 /**
- * The state of the server, as far as it is known. A method that returns a promise may reject, for
- * example while the store is unavailable.
+ * The state of the server. A method that returns a promise may reject, for example while the store
+ * is unavailable.
  */
 export interface ObservedServer {
   /**

@@ -60,7 +60,8 @@ function authenticationMethods(
   const methods = [
     ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
     ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
-    // No method is registered for a workload's token, so its type is the name (RFC 7591 section 2).
+    // A workload's token has no registered method name, so the metadata contains its type as the
+    // name (RFC 7591 section 2).
     ...server.workloadTypes(),
     'none',
   ];

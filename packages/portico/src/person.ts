@@ -32,7 +32,7 @@ export interface UserInterface {
   /** Returns whether this account may sign in now. Return false for a suspended account. */
   isActive(): boolean;
   /**
-   * Returns what the host knows about this person. The consent screen shows it. Clients receive the
+   * Returns the host's data about this person. The consent page shows it. Clients receive the
    * claims that the granted scopes release.
    */
   getProfile(): Profile;
@@ -43,8 +43,8 @@ const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
  * Returns why this cannot identify an account. Returns null if it can. Some engines change
- * ill-formed text, so two people could become one. Engines also differ in how they treat NUL and
- * long text: some reject it, and others cut it.
+ * malformed text, so two people could become the same. Engines also differ in how they treat NUL
+ * and long text: some reject it, and others cut it.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -58,7 +58,7 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Most texts are short, so their characters need not be counted.
+  // Count the characters only if the text may be too long. Most texts are short.
   if (text.length > longest && Array.from(text).length > longest)
     return `has at most ${longest} characters`;
   return null;

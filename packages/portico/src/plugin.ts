@@ -30,9 +30,9 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 /** The options of the plugin, in addition to the configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * Your host contract, in place of the kit's accounts, sessions and sign-in. You can also give a
-   * function that receives the kit application and returns the host. For parts that the host leaves
-   * out, the kit application provides the defaults: log, views, hasher and audit.
+   * Your host, in place of the kit's accounts, sessions and sign-in. You can also give a function
+   * that receives the kit application and returns the host. If the host leaves out the log, views,
+   * hasher or audit, the kit application provides them.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /**
@@ -145,7 +145,7 @@ function clientChoices(features: readonly Feature[]): ClientChoices {
   };
 }
 
-/** Returns what the server takes from the application, and from the plugin's options. */
+/** Returns the server's parts from the application and from the plugin's options. */
 function serverParts<Context>(
   application: Application,
   host: OAuthServerPluginOptions<Context>['host'],

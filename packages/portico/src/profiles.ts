@@ -3,8 +3,8 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
- * A security profile: stricter rules for the whole server or for single clients. A server feature
- * provides it.
+ * A security profile: stricter rules for the whole server or for single clients. A feature
+ * implements it.
  */
 export interface SecurityProfile {
   /** The name of the profile in registrations, in client rows and on the console. */
@@ -20,13 +20,13 @@ export interface SecurityProfile {
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
   /** The authentication methods with which clients may get tokens. */
   readonly authenticationMethods: readonly string[];
-  /** The maximum lifetime of a code, in seconds. */
+  /** The maximum lifetime of an authorization code, in seconds. */
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
   /** Whether a refresh token stays valid after its use. If true, Portico does not replace it. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong one. */
+  /** Whether a missing code verifier is treated as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether the `aud` of an assertion must be the issuer, as one string. */
   readonly onlyIssuerIsAudience: boolean;

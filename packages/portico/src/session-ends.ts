@@ -3,39 +3,40 @@ import { personProblem, type PersonReference } from './person.ts';
 
 /** Sessions of the application that have ended. */
 export type EndedSessions =
-  /** One session, as `Host.sessionId` names it. */
+  /** One session, identified by the id that `Host.sessionId` returns. */
   | { readonly session: string }
-  /** All sessions of a person, except one of them if you name it. */
+  /** All sessions of a person, except the session `except` if you give one. */
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call it after the commit. The promise that an application gets never rejects, because the change
- * is already committed: what then fails is logged.
+ * Call it after the commit. The function that your application gets never rejects, because the
+ * change is already committed. It logs errors instead.
  */
 export type AfterCommit = () => Promise<void>;
 
 /**
- * Called in the transaction in which sessions of the application end. It uses only this connection.
+ * A function that is called in the transaction in which sessions of the application end. It must
+ * use only this connection.
  */
 export type OnSessionEnd = (
   connection: SqlConnection,
   ended: EndedSessions,
 ) => Promise<AfterCommit>;
 
-/** Tells features about the application's sessions that end. */
+/** Informs features about sessions of the application that end. */
 export class SessionEnds {
   readonly #database: Database;
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** Calls `listeners` and `log` only after every feature has started. */
+  /** This class calls `listeners` and `log` only after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
     this.#log = log;
   }
 
-  /** Whether any feature needs to know. */
+  /** Whether any feature needs the information. */
   get isHeard(): boolean {
     return this.#listeners().length > 0;
   }

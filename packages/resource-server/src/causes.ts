@@ -1,8 +1,8 @@
-/** The form of system and library error codes, such as `ECONNREFUSED`. */
+/** Matches the error codes of the system and of libraries, such as `ECONNREFUSED`. */
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
- * Returns the first error code in the error and its causes, or null. Only codes are safe to report:
+ * Returns the first error code in the error and its causes, or null. Returns no messages, because
  * the message of an error may contain parts of the request or response.
  */
 export function codeWithin(error: unknown): string | null {

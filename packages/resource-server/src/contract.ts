@@ -3,39 +3,39 @@
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /**
- * Settings for DPoP-bound tokens (RFC 9449) at an API in another process than the authorization
- * server.
+ * Settings for DPoP-bound tokens (RFC 9449) at an API that runs in another process than the
+ * authorization server.
  */
 export interface DpopOptions {
   /**
-   * The API's public URL, such as `https://api.example.com`. A proof must be for this URL plus the
-   * request's path. The `Host` header does not matter. If a proxy removes a path prefix from
+   * The API's public URL, such as `https://api.example.com`. The URL in a proof must be this URL
+   * plus the request's path. The `Host` header has no effect. If a proxy removes a path prefix from
    * requests, include the prefix here.
    */
   readonly publicUrl: string;
   /**
-   * Whether all tokens must be bound. Default: false. Unbound tokens are then accepted with the
-   * scheme Bearer.
+   * Whether all tokens must be bound. Default: false, which means that unbound tokens are accepted
+   * with the scheme Bearer.
    */
   readonly required?: boolean;
   /**
-   * Records that a proof was used. Returns true if no process of the API has recorded the proof
-   * before. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each
-   * process knows only the proofs that it received itself. A stolen proof then works once in each
-   * process.
+   * Marks a proof as used. Returns true if no process of the API has marked it before. Store the
+   * hash until `expiresAt`, in milliseconds since 1970. If you do not pass `claim`, each process
+   * remembers only the proofs that it received itself. An attacker can then use a stolen proof once
+   * in each process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
-   * The most proofs that a process remembers if there is no `claim`. Default: 100,000, which take
-   * about 15 MB. Each proof is remembered for two to three minutes. When the limit is reached,
-   * requests with further proofs get 503.
+   * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
+   * 100,000, which take about 15 MB. A process remembers each proof for two to three minutes. When
+   * the limit is reached, requests with new proofs get the status 503.
    */
   readonly remembered?: number;
 }
 
-/** What an API requires of the person's authentication (RFC 9470). Set at least one member. */
+/** The required authentication of the person (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
-  /** The greatest age of the authentication, in seconds. At least 1. */
+  /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
   /** The accepted levels of assurance. The preferred level comes first. */
   readonly acr?: string | readonly string[];
@@ -51,7 +51,7 @@ export interface SentRequest {
   readonly dpop: string | null;
 }
 
-/** Why the proof of a request is not accepted. The request uses the scheme DPoP. */
+/** Why the proof of a request with the scheme DPoP is rejected. */
 export type ProofReason =
   | 'proof_missing'
   | 'proof_target'
@@ -97,15 +97,15 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret.
- * From the authorization server's response, it contains only the status and the client id.
+ * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret. Of
+ * the authorization server's response, it contains only the status and the client id.
  */
 export interface Refusal {
   /** The status of the response. */
   readonly status: 401 | 403 | 503;
   /**
-   * The error code in the response. It is null if the request had no usable token (RFC 6750 section
-   * 3.1).
+   * The error code in the response. It is null if the request contains no token that could be
+   * checked (RFC 6750 section 3.1).
    */
   readonly error:
     | 'invalid_token'
@@ -117,7 +117,7 @@ export interface Refusal {
   /** Why the request is rejected. The response does not contain the reason. */
   readonly reason: RefusalReason;
   /**
-   * More about the reason, or null. For a proof, it is a text such as `its iat is too long ago`.
+   * A detail of the reason, or null. For a proof, it is a text such as `its iat is too long ago`.
    * For an error, it is the error's code, such as `ECONNREFUSED`, or its class name.
    */
   readonly detail: string | null;

@@ -9,11 +9,12 @@ import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
 
-/** The accepted token of each request, by the framework's request object. */
+/** The accepted token of each request. The key is the framework's request object. */
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /**
- * Returns the token of a request that one of the guards below accepted. Throws for other requests.
+ * Returns the token of a request that one of the guards below has accepted. Throws an Error for
+ * other requests.
  */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
@@ -22,8 +23,8 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// The types below describe only the parts of a framework that the guards use. So you need to
-// install only the framework that you use.
+// The types below describe only the parts of each framework that the guards use, because this
+// package does not depend on the frameworks.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
@@ -78,13 +79,16 @@ export interface GuardedContext {
     /** The Request itself. Pass it to `tokenOf`. */
     readonly raw: Request;
   };
-  /** The response so far. If a header is here and in the guard's response, Hono uses this one. */
+  /**
+   * The response so far. If it already has a header that the guard also sets, Hono sends the value
+   * from here.
+   */
   readonly res?: { readonly headers: Headers };
 }
 
 /**
- * Returns the headers for a rejected request. They let pages read the challenge, in addition to the
- * headers that the application's CORS settings already let them read.
+ * Returns the headers for a rejected request. They let scripts of other origins read the challenge,
+ * and the headers that the application's CORS settings already expose.
  */
 function readFields(
   { headers }: Response,

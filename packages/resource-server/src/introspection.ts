@@ -52,7 +52,7 @@ export interface UnusableToken {
   readonly clientId: unknown;
 }
 
-/** Why the authorization server gave no usable answer about a token. */
+/** Why the authorization server did not return a usable introspection response. */
 export type IntrospectionProblem =
   | 'introspection_timed_out'
   | 'introspection_unreachable'
@@ -60,8 +60,8 @@ export type IntrospectionProblem =
   | 'introspection_malformed';
 
 /**
- * Thrown if the authorization server gives no usable answer. The error has no cause, because a
- * cause could contain parts of the request or response.
+ * The error if the authorization server does not return a usable response. The error has no cause,
+ * because a cause could contain parts of the request or response.
  */
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
@@ -84,18 +84,20 @@ interface CachedAnswer {
   readonly until: number;
 }
 
-/** The authorization server, and the client's credentials there. */
+/** The authorization server, and the client's credentials at this server. */
 export interface Asking {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The audience that tokens must have. If null, tokens must have no audience. */
+  /** The audience that tokens must have. It is null if tokens must have no audience. */
   readonly audience: string | null;
   readonly cache: { readonly seconds: number; readonly entries: number };
   readonly allowsInsecureRequests: boolean;
 }
 
-/** Asks the authorization server about tokens (RFC 7662). */
+/**
+ * Sends introspection requests to the authorization server (RFC 7662), and caches the responses.
+ */
 export class Introspection {
   readonly #asking: Asking;
   readonly #server: oauth.AuthorizationServer;
@@ -117,23 +119,23 @@ export class Introspection {
   }
 
   /**
-   * Returns the token, or why it cannot be used. Rejects with an IntrospectionError if the
-   * authorization server gives no usable answer.
+   * Returns the token, or the reason why it cannot be used. Rejects with an IntrospectionError if
+   * the authorization server does not return a usable response.
    */
   async of(token: string): Promise<UsableToken | UnusableToken> {
     const { seconds } = this.#asking.cache;
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // Check the token's expiry as well as the cache's time limit. The limit uses a clock that is
-    // never set back.
+    // Check the token's expiry and the time limit of the cache. The time limit uses
+    // `performance.now()`, because the system clock may be set back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now())
       return found.answer;
-    // Start the time limit before the request, because the token may change before the response
-    // arrives.
+    // Start the time limit before the request, because the server may revoke the token before the
+    // response arrives.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // A later request may already have stored a newer response. Keep that response.
+    // A later request may already have stored a newer response. Do not replace it.
     if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
     return this.#cached.put(key, { answer, until }).answer;
   }
@@ -211,9 +213,9 @@ function getAuthentication({
 }
 
 /**
- * Returns the key to which the token is bound (RFC 9449 section 6.2). Returns null if the token is
- * not bound. Returns undefined if it is bound in another or unknown way, because such a token
- * cannot be used here.
+ * Returns the key to which the token is bound (RFC 9449 section 6.2), or null if the token is not
+ * bound. Returns undefined if it is bound in another or an unknown way, because such a token cannot
+ * be used here.
  */
 function getBinding({
   cnf,

@@ -32,8 +32,8 @@ function proof(htu: string, more: object = {}): string {
 }
 
 /**
- * Checks proofs for an API with the given options, or else at https://api.example. The clock is
- * fixed.
+ * Creates a checker of proofs with these options. The default URL is https://api.example. The clock
+ * does not move.
  */
 function api(options: Partial<DpopOptions> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });

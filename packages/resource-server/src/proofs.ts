@@ -14,8 +14,8 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * Thrown if the process cannot remember more proofs. It then cannot tell whether a proof was used
- * before.
+ * The error if the process cannot remember more proofs. It then cannot know whether a proof was
+ * used before.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -31,10 +31,10 @@ export interface ProofRefusal {
 
 const MOST_REMEMBERED = 100_000;
 
-/** Checks proofs for an API in another process than the authorization server. */
+/** Checks proofs for an API that runs in another process than the authorization server. */
 export class Proofs {
   readonly offer: BindingOffer;
-  /** The API's origin, and the path prefix that a proxy removes. */
+  /** The API's origin, plus the path prefix that a proxy removes. */
   readonly #base: string;
   readonly #claim: NonNullable<DpopOptions['claim']>;
 
@@ -49,8 +49,8 @@ export class Proofs {
   }
 
   /**
-   * Returns null if the request has a valid proof for this key that was not used before. Otherwise
-   * returns why the request is rejected.
+   * Returns null if the request has a valid and unused proof for this key. Otherwise returns why
+   * the request is rejected.
    */
   async refusal(
     token: string,
@@ -80,14 +80,14 @@ export class Proofs {
     return path.startsWith('/') && isLiteralTarget(path) ? `${this.#base}${path}` : null;
   }
 
-  /** Records that the proof was used. Returns null if it was not used before. */
+  /** Marks the proof as used. Returns null if it was not used before. */
   async #use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
     const used = createHash('sha256')
       .update(JSON.stringify([thumbprint, jti]))
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt);
-      // Also accept 1, because some database engines return it. Reject all other values, such as
+      // Also accept 1, because some database drivers return it. Reject all other values, such as
       // rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
@@ -103,7 +103,7 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 
 /**
  * Remembers proofs in memory. It removes the expired proofs each time the number of proofs has
- * doubled. So the average cost of a proof does not depend on their number.
+ * doubled, so that the average cost of a proof does not depend on their number.
  */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();

@@ -7,12 +7,15 @@ import {
 import { getName } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
-/** Why a request is rejected, and what is known about the request by then. */
+/** Why a request is rejected, and the details for `onRefusal`. */
 export interface Grounds {
   readonly reason: RefusalReason;
   readonly detail?: string | null;
   readonly answered?: number | null;
-  /** The client id, copied from the authorization server's response. So it may have any type. */
+  /**
+   * The client id from the authorization server's response. It may have any type, because it was
+   * not checked.
+   */
   readonly clientId?: unknown;
 }
 
@@ -83,8 +86,8 @@ export function refusalFor(grounds: Grounds, scope: string, secrets: readonly st
 }
 
 /**
- * A client id (RFC 6749 appendix A.1) of limited length. So it cannot break a log line or make it
- * too long.
+ * Matches a client id (RFC 6749 appendix A.1) of limited length. Such an id cannot break a log line
+ * or make the line too long.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
 
@@ -94,26 +97,32 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener. If it throws or returns a promise, the response does not change and does not
- * wait.
+ * Calls the listener. The response does not depend on it: exceptions are ignored, and a returned
+ * promise is not awaited.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
   telling().catch(() => undefined);
 }
 
-/** More details for the challenge of a response. */
+/** Details for the `WWW-Authenticate` header of a response. */
 export interface Challenge {
-  /** The metadata URL. If it is null, a challenge names the scope only if the token lacks it. */
+  /**
+   * The metadata URL. If it is null, the header contains the scope only if the token does not have
+   * it.
+   */
   readonly metadata: string | null;
-  /** The authentication that is required, if the person's authentication is not sufficient. */
+  /**
+   * The required authentication, or null. The header contains it only if the person's
+   * authentication is not sufficient.
+   */
   readonly demand: AuthenticationDemand | null;
   readonly dpop: BindingRefusal | null;
 }
 
 /**
- * Returns the response, and the refusal to report. The status is 503 if a header cannot contain a
- * value, such as a scope with a line break.
+ * Returns the response, and the refusal for `onRefusal`. If a header cannot contain a value, such
+ * as a scope with a line break, the status is 503.
  */
 export function refuse(
   refusal: Refusal,
@@ -140,7 +149,7 @@ function responseTo({ status, error, scope }: Refusal, challenge: Challenge): Re
   const isAgain = error === 'insufficient_user_authentication' && demand !== null;
   const parameters = {
     realm: 'oauth',
-    // Without a token, there is no error code (RFC 6750 section 3).
+    // If the request has no token, the response has no error code (RFC 6750 section 3).
     error,
     ...(isAgain ? { error_description: AGAIN, ...demandParameters(demand) } : {}),
     scope: status === 403 || metadata !== null ? scope : null,

@@ -11,7 +11,7 @@ import type { AuthenticationRequirement, DpopOptions, Refusal, SentRequest } fro
 import { Proofs, getRefusal } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
-/** The authorization server to ask, and the client's credentials there. */
+/** Options of a resource server. */
 export interface ResourceServerOptions {
   /** The authorization server's `public_url`, plus its `base_path` if it has one. */
   readonly issuer: string;
@@ -19,23 +19,25 @@ export interface ResourceServerOptions {
   readonly clientId: string;
   /** The client's secret. It is sent only to the authorization server. */
   readonly clientSecret: string;
-  /** The audience that tokens must have. If null, only tokens without an audience are accepted. */
+  /** The audience that tokens must have. Null accepts only tokens without an audience. */
   readonly audience: string | null;
   /**
    * Caches introspection responses: at most `entries` responses, each for `seconds`. Off by
-   * default. Without a cache, a revocation, a suspension or a lost permission takes effect on the
-   * next call. With a cache, it takes effect after at most `seconds`.
+   * default.
+   *
+   * Without a cache, the next request already notices that a token was revoked, a person suspended
+   * or a permission removed. With a cache, this takes at most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
    * The URL of the API's metadata (RFC 9728). If set, the `WWW-Authenticate` headers from
-   * `authorize` contain this URL and the needed scope, even if the request has no token. Pages that
-   * may read the API's responses may also read this header. Off by default.
+   * `authorize` contain this URL and the needed scope, even if the request has no token. Scripts of
+   * other origins that may read the API's responses may also read this header. Off by default.
    */
   readonly resourceMetadata?: string;
   /**
-   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default: bound tokens are
-   * then rejected.
+   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default, which means that
+   * bound tokens are rejected.
    */
   readonly dpop?: DpopOptions;
   /**
@@ -45,7 +47,7 @@ export interface ResourceServerOptions {
    * response.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
-  /** Allows plain http. Use it for development, tests and private networks. */
+  /** Allows http without TLS. Use it only for development, tests and private networks. */
   readonly allowInsecureRequests?: boolean;
 }
 
@@ -104,9 +106,9 @@ class IntrospectingServer {
 
   /**
    * Returns the token from an `Authorization` header if the token has the scope. Otherwise returns
-   * the response to send. Its status is 401 or 403, or 503 if the authorization server gives no
-   * usable answer. For a bound token, you must also pass `request`, because the proof must match
-   * it. Without `request`, a bound token is rejected.
+   * the response to send. Its status is 401 or 403, or 503 if the authorization server does not
+   * return a usable response. Also pass `request`, so that a proof can be checked. If you leave it
+   * out, a bound token is rejected.
    */
   readonly authorize = async (
     authorization: string | null | undefined,
@@ -129,11 +131,11 @@ class IntrospectingServer {
   };
 
   /**
-   * Returns a resource server that also checks the person's authentication: it must be recent
-   * enough, or have a high enough level of assurance. If not, the response is 401 and tells the
-   * client what to ask for (RFC 9470 section 3). The authorization server must report the
-   * authentication. A Portico server does so with `oauth_server:reauthentication`. Throws if the
-   * requirement is not valid.
+   * Returns a resource server that also checks the person's authentication. It must be recent
+   * enough, or have a sufficient level of assurance. Otherwise the response has the status 401 and
+   * contains the requirement for the client's next authorization request (RFC 9470 section 3). The
+   * authorization server must include the authentication in its introspection responses. A Portico
+   * server does so with `oauth_server:reauthentication`. Throws if the requirement is not valid.
    *
    * @example
    * const recent = resource.requireAuthentication({ maxAge: 300 });
@@ -167,8 +169,8 @@ class IntrospectingServer {
     if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
     const { clientId } = token;
-    // A bound token with the scheme Bearer is invalid, and so is an unbound token with the scheme
-    // DPoP (RFC 9449 section 7.2).
+    // Reject a bound token with the scheme Bearer, and an unbound token with the scheme DPoP (RFC
+    // 9449 section 7.2).
     if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
     if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
     if (boundTo === null) {
@@ -208,8 +210,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the person's authentication is not sufficient, or null if it is. The text does not
- * repeat anything from the authorization server's response.
+ * Returns why the person's authentication is not sufficient, or null if it is sufficient. The text
+ * contains no parts of the authorization server's response.
  */
 function findProblem(
   { authenticatedAt, acr }: IntrospectedToken,

@@ -4,8 +4,8 @@ import { noConnection } from './failures.ts';
 /** How long a request waits for a connection from the application's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
 /**
- * The most requests that may wait for a connection. Later requests are rejected. There is a limit
- * because a request cannot leave the queue of such a pool.
+ * The maximum number of requests that may wait for a connection. Portico rejects further requests.
+ * There is a limit because a request cannot leave the queue of such a pool.
  */
 const MOST_WAITING = 1000;
 
@@ -21,7 +21,9 @@ export class Borrowing<Client> {
   #out = 0;
   #onAllBack: (() => void)[] = [];
 
-  /** `take` asks the pool for a connection. `giveBack` returns an unused connection. */
+  /**
+   * `take` takes a connection from the pool. `giveBack` returns an unused connection to the pool.
+   */
   constructor(timer: Timer, take: () => Promise<Client>, giveBack: (client: Client) => void) {
     this.#timer = timer;
     this.#take = take;
@@ -30,7 +32,7 @@ export class Borrowing<Client> {
 
   /**
    * Takes a connection. Rejects as unavailable if the pool does not provide one in time. If the
-   * pool provides it later, the connection is returned at once.
+   * pool provides it later, returns it to the pool immediately.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)

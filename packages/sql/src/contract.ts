@@ -14,9 +14,11 @@ export interface SqlResult<Row> {
   readonly affected: number;
   /**
    * The number that the engine gave to the row of a one-row INSERT. It is exact even beyond 2^53.
-   * It is undefined if the engine does not report the number. PostgreSQL never reports it: use
-   * RETURNING there. SQLite does not report it for an upsert, or for a table WITHOUT ROWID. No
-   * engine reports it for a table whose rows have no number.
+   * It is undefined if the engine does not report the number:
+   *
+   * - PostgreSQL never reports it. Use RETURNING there.
+   * - SQLite does not report it for an upsert, or for a table WITHOUT ROWID.
+   * - No engine reports it for a table whose rows have no number.
    */
   readonly insertId?: bigint | undefined;
 }
@@ -56,11 +58,12 @@ export interface Database extends SqlConnection {
    * statement took effect. Only in this case, the store calls `committed` as soon as the database
    * answers again. If `committed` returns true, the statement resolves with `affected` 1 and no
    * rows. If it returns false, or if the database does not answer, the statement fails as
-   * unavailable. Without `committed`, it fails as unavailable at once.
+   * unavailable. If you do not pass `committed`, the statement fails as unavailable immediately.
    *
    * `committed` may write. The store calls it again if it fails as unavailable, for example on a
-   * standby. After false, the store does not run the statement again. A store may ignore
-   * `committed`. Then a code or token may be used up although the client got a 503.
+   * standby. If `committed` returns false, the store does not run the statement again. An
+   * implementation of a store may ignore `committed`. In that case, a code or token may be used up
+   * although the client got a 503 response.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -77,11 +80,11 @@ export interface Database extends SqlConnection {
    * If the connection breaks during the commit, the store does not know whether the commit took
    * effect. Only in this case, the store calls `committed` as soon as the database answers again.
    * If `committed` returns true, the transaction resolves with the result of the work. If it
-   * returns false, or if the database does not answer, the transaction fails as unavailable.
-   * Without `committed`, it fails as unavailable.
+   * returns false, or if the database does not answer, the transaction fails as unavailable. If you
+   * do not pass `committed`, it also fails as unavailable.
    *
-   * `committed` may write. The store calls it again if it fails as unavailable. After false, the
-   * store does not run the work again.
+   * `committed` may write. The store calls it again if it fails as unavailable. If `committed`
+   * returns false, the store does not run the work again.
    */
   transaction<T>(
     work: (connection: SqlConnection) => Promise<T>,
@@ -94,9 +97,9 @@ export interface Database extends SqlConnection {
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Whether the store cannot be reached, is too busy, or is read-only. The same call may then
-   * succeed later or on another server, and the response is 503. Returns false for an error in the
-   * statement itself.
+   * Whether the error means that the store cannot be reached, is too busy, or is read-only. In that
+   * case, the same call may succeed later or on another server, and the response is 503. Returns
+   * false for an error in the statement itself.
    */
   isUnavailable(error: unknown): boolean;
 }

@@ -83,13 +83,13 @@ interface CommitParts {
   readonly statements: { execute: Engine['execute'] };
   readonly store: object;
   readonly limits: TransactionLimits;
-  /** How long it waits for a server that is away, in milliseconds. */
+  /** How long to wait for a server that does not answer, in milliseconds. */
   readonly within: number;
 }
 
 /**
- * Runs writes. If the answer to a commit was lost, it asks the caller's `committed` whether the
- * write is in the database, and answers as if the commit had been answered.
+ * Runs writes. If the answer to a commit was lost, calls the caller's `committed` to find out
+ * whether the write is in the database, and returns the result as if the commit had been answered.
  */
 class Commits {
   readonly #parts: CommitParts;
@@ -135,7 +135,8 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // After a conflict the work runs again. Do not call `committed`, because false is final.
+      // After a conflict, the work runs again. So do not call `committed`, because its result
+      // `false` would be final.
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;

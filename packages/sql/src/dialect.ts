@@ -12,13 +12,13 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly name: SqlDialect;
   /** Whether the engine runs in this process and uses a file. It then needs no server. */
   readonly isEmbedded: boolean;
-  /** Returns what the engine's errors mean. */
+  /** Returns the meanings of the engine's errors. */
   readonly failures: MeaningsOf;
   /** Returns the examinations that the doctor can run. They are loaded on demand. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database. It is either a statement to which you add a file name, or
-   * advice for the operator.
+   * How to copy a running database: either a statement to which you add a file name, or advice for
+   * the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
@@ -41,8 +41,8 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction that locks its rows and leaves out those that another
-   * transaction has locked. Empty if a transaction already locks everything.
+   * The end of a SELECT in a transaction. It locks the selected rows, and leaves out rows that
+   * another transaction has locked. Empty if a transaction already locks everything.
    */
   readonly lockingUnlocked: string;
   /**
@@ -57,7 +57,7 @@ export interface StatementDialect {
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether every row that you read is durable. This is not so on PostgreSQL: after a restart, a
+   * Whether every row that you read is durable. On PostgreSQL it may not be: after a restart, a
    * primary also returns rows that no standby has yet. If a standby takes over, these rows are
    * lost. Only a write waits for the standbys.
    */
@@ -107,13 +107,14 @@ export interface SchemaDialect {
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks for the table `?` in the schema in which it would be created. It is used
-   * because on PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
+   * A statement that searches for the table `?` in the schema in which it would be created. The
+   * reason for this statement is PostgreSQL: there, a SELECT from a missing table would make the
+   * whole transaction fail.
    */
   readonly findTable: string;
   /**
-   * Takes the migration lock for the transaction or the session. If the engine supports it, waits
-   * at most `seconds`.
+   * Takes the migration lock for the transaction or the session. Waits at most `seconds` if the
+   * engine supports a time limit.
    */
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
   /** Releases the lock, on an engine where the lock does not end with the transaction. */

@@ -4,11 +4,11 @@ import { ConfigurationError } from './errors.ts';
 /** The package through which Portico connects to a server. */
 export interface Driver {
   readonly name: string;
-  /** The oldest version that Portico can use. */
+  /** The minimum version that Portico can use. */
   readonly least: string;
 }
 
-/** Returns the driver's name and oldest version for a message, such as `pg 8.11 or later`. */
+/** Returns the driver's name and minimum version for a message, such as `pg 8.11 or later`. */
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
@@ -30,8 +30,8 @@ export async function loadDriver<Module>(
 }
 
 /**
- * Throws if the installed driver is too old. Does nothing if the driver is missing, because that is
- * reported when the driver is needed.
+ * Throws if the installed driver is too old. Ignores a missing driver, because that is reported
+ * when the driver is needed.
  */
 export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);

@@ -1,6 +1,6 @@
 /**
  * Errors are recognized by their `code` and not by their class. A CLI that is installed elsewhere
- * has its own copy of this package. There may be two classes with the same name then.
+ * has its own copy of this package, so there may be two classes with the same name.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';
 const OVERLOADED = 'PORTICO_OVERLOADED';
@@ -14,7 +14,7 @@ export interface ConfigurationProblem {
 }
 
 /**
- * Thrown if the configuration is invalid. The message has one line for each problem. A line
+ * The error if the configuration is invalid. The message has one line for each problem. A line
  * contains the configuration key, with colons, and what to do.
  */
 export class ConfigurationError extends Error {
@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Thrown if there is too much work. The response is 503, and the same request may succeed later. A
- * host's password hasher throws this error to avoid a long queue.
+ * The error if there is too much work. The response is 503, and the same request may succeed later.
+ * A host's password hasher throws this error to avoid a long queue.
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -74,7 +74,7 @@ export function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Thrown if a value is out of range or not allowed. The message lists the allowed values on one
+ * The error if a value is out of range or not allowed. The message lists the allowed values on one
  * line.
  */
 export class OutOfRangeError extends RangeError {
@@ -98,14 +98,14 @@ const TRANSACTION_REFUSALS = {
 } as const;
 
 /**
- * Thrown if the work of a transaction breaks a rule. This is a bug in the application, on every
+ * The error if the work of a transaction breaks a rule. This is a bug in the application, on every
  * engine.
  */
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
-   * The rule that the work broke: it used the store instead of its connection, ran a statement
-   * after the transaction's end, waited for something else than its statements, or took too long.
+   * The rule that the work broke. It used the store instead of its connection, ran a statement
+   * after the transaction's end, waited for something other than its statements, or took too long.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 

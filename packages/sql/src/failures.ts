@@ -1,7 +1,7 @@
 import { DIALECTS } from './dialects.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
-/** Returns what all engines say about an error. Each engine recognizes only its own errors. */
+/** Returns the meanings of an error for all engines. Each engine recognizes only its own errors. */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
@@ -21,7 +21,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether the error leaves open whether the statement or commit took effect. */
+/** Whether it is unknown, after this error, whether the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -32,8 +32,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
- * nothing. The next try uses another name, or no name.
+ * Whether the name of a prepared statement was wrong, on PostgreSQL. In that case, the statement
+ * did nothing. The next attempt uses another name, or no name.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');

@@ -7,7 +7,7 @@ export interface Finding {
    * The outcome. `warning` means that something needs attention, although everything still works.
    */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
-  /** What the doctor found, in one sentence. */
+  /** The finding in one sentence. */
   readonly detail: string;
   /** What you can do about it, or null if there is nothing to do. */
   readonly remedy: string | null;

@@ -5,7 +5,7 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Begins a READ COMMITTED transaction. The server's default does not matter. */
+  /** Starts a READ COMMITTED transaction, with any default of the server. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
@@ -17,7 +17,9 @@ export interface PooledConnection extends EngineConnection {
   release(broken: boolean): void;
 }
 
-/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
+/**
+ * Replaces the stack of a driver's error. The new stack leads to the caller instead of the socket.
+ */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. It is used instead of Node's own `recursive` option,
- * which never returns if a folder below /proc is missing. This function throws then.
+ * Creates a folder and its missing parents. Throws if a folder below /proc is missing. In that
+ * case, Node's own `recursive` option would never return.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

@@ -13,7 +13,7 @@ export type Meaning =
   /** A conflict rolled back the whole transaction. The transaction can run again. */
   | 'conflict'
   /**
-   * The statement did nothing, because the name of a prepared statement was wrong. The next try
+   * The statement did nothing, because the name of a prepared statement was wrong. The next attempt
    * uses another name, or no name.
    */
   | 'name'

@@ -23,11 +23,11 @@ import type {
  * applied. If two processes migrate at the same time, one of them waits.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
- * separately. There, an interrupted step stays marked as begun, and runs again.
+ * separately. So on MySQL, an interrupted step stays marked as begun, and runs again.
  *
  * A store from `openDatabase` runs the steps without time limits, because they may take long.
- * `onStep` is called before each step. It must not use the store, because it runs inside the
- * transaction.
+ * Portico calls `onStep` before each step. `onStep` must not use the store, because it runs inside
+ * the transaction.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },

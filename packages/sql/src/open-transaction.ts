@@ -19,8 +19,8 @@ export interface TransactionLimits {
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**
- * Returns the innermost transaction that is still open. It skips transactions that have ended, so
- * that they do not stay in memory.
+ * Returns the innermost transaction that is still open. Skips transactions that have ended, so that
+ * they do not stay in memory.
  */
 function innermostOpen(): OpenTransaction | undefined {
   let found = current.getStore();
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if this store must not be used now, because one of its transactions is open. The
- * statement and the transaction would wait for each other.
+ * Returns an error if this store must not be used now because one of its transactions is open.
+ * Otherwise, the statement and the transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -93,8 +93,8 @@ export class OpenTransaction implements EngineConnection {
   }
 
   /**
-   * Runs the work and ends the transaction. When the promise settles, no statement is running
-   * anymore.
+   * Runs the work and ends the transaction. When the promise settles, no statement of the
+   * transaction is running.
    */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();

@@ -45,7 +45,8 @@ export interface OpenedDatabase extends Database {
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
-   * Returns how many connections are used, are idle, and are waited for. Returns null on SQLite.
+   * Returns how many connections are in use, how many are idle, and how many statements wait for
+   * one. Returns null on SQLite.
    */
   connections(): DatabaseConnections | null;
   /** Returns the same store without time limits, for slow statements such as schema changes. */
@@ -71,8 +72,8 @@ export interface BorrowingOptions {
   readonly timer?: Timer;
   /**
    * The log for broken idle connections. Only `fromPostgres` uses it, and only if the pool has no
-   * `error` listener. An application uses its own log by default. If there is no log, broken
-   * connections appear as warnings of the Node process.
+   * `error` listener. If an application opens the store, the default is the application's log. If
+   * there is no log, broken connections appear as warnings of the Node process.
    */
   readonly log?: Log;
 }

@@ -14,8 +14,8 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * Thrown if root created a file or folder in the folder of another user, and could not give it to
- * that user. The file or folder was removed again.
+ * The error if root created a file or folder in the folder of another user, and could not give it
+ * to that user. The file or folder was removed again.
  */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
@@ -66,9 +66,9 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * root runs could leave files that the server cannot read.
  *
  * The folder's owner may replace the folder at any time with another folder or a link. This must
- * not give the owner access to files of root elsewhere. So the owner is read from the opened
- * folder, and files are written through its descriptor. The owner of a new file is changed only
- * through the file's open descriptor, never by its name.
+ * not give the owner access to files of root elsewhere. So this function reads the owner from the
+ * opened folder, and files are written through its descriptor. The owner of a new file is changed
+ * only through the file's open descriptor, never by its name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -126,7 +126,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // The file keeps root as its owner.
+    // Ignore the error. The file keeps root as its owner.
   }
   return descriptor;
 }
@@ -169,7 +169,7 @@ function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // The call below reports the problem.
+    // Ignore the error here. The call below reports the problem.
   }
   makeFolders(folder, 0o700);
   return null;
@@ -227,8 +227,8 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. It works only on Linux and throws on other systems. There, an
- * open folder has no path, and its owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Works only on Linux, and throws on other systems. On other
+ * systems, an open folder has no path, and its owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

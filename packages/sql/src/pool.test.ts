@@ -5,7 +5,9 @@ import { PoolEngine, type PooledConnection } from './pool.ts';
 import { isStatementError as isPostgresStatementError } from './postgres/connection.ts';
 import { systemTimer as timer } from './timer.ts';
 
-/** A server that answers COMMIT with this error. You cannot make a real server do that. */
+/**
+ * Creates a server that answers COMMIT with this error. A test cannot make a real server do that.
+ */
 function openFailing(error: Error, isStatementError: (error: unknown) => boolean) {
   const connection: PooledConnection = {
     execute: async () => ({ rows: [], affected: 1 }),

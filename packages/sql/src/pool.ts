@@ -145,7 +145,7 @@ export class PoolEngine implements Engine {
     }
   }
 
-  /** Does nothing, because each read runs by itself. */
+  /** Does nothing, because on a server each read runs separately. */
   endReads(): void {}
 
   connections(): DatabaseConnections {
@@ -160,7 +160,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // If the driver cannot be loaded, load it again next time. It may be installed by then.
+    // If the driver cannot be loaded, load it again next time, because it may be installed by then.
     this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -169,8 +169,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. A connection is replaced after its lifetime: the address may
-   * belong to another server by then, while a former primary may still answer on the old
+   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
+   * address may belong to another server, while a former primary may still answer on the old
    * connection.
    */
   async #lend(): Promise<PooledConnection> {
@@ -220,8 +220,8 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // Roll back, because `begin` may consist of several statements, and the first one may have
-      // begun the transaction.
+      // Roll back, because `begin` may consist of several statements, and the first of them may
+      // have begun the transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;

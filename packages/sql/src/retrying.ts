@@ -5,8 +5,8 @@ import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from '.
 const MOST_TRIES = 5;
 
 /**
- * Runs the attempt, and runs it again after a conflict. Calls `onRetry` before each new try. After
- * five tries, rejects as unavailable.
+ * Runs the attempt, and runs it again after a conflict. Calls `onRetry` before each new attempt.
+ * After five attempts, rejects as unavailable.
  */
 export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -22,7 +22,7 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** How long to keep asking a server whether a commit succeeded, in milliseconds. */
+/** How long to ask a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
  * The pause between two attempts, in milliseconds. It doubles each time, so that waiting requests
@@ -32,9 +32,9 @@ const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
- * Whether a commit took effect although the connection was lost. It asks until the store answers.
- * After `within` milliseconds, it returns false. If `within` is 0, it asks only once. It also asks
- * again if a standby answers, or a store that is too busy.
+ * Returns whether a commit took effect although the connection was lost. Calls `committed` until
+ * the store answers. After `within` milliseconds, returns false. If `within` is 0, calls it only
+ * once. Also calls it again if a standby answers, or if the store is too busy.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

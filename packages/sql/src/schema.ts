@@ -12,7 +12,7 @@ export interface ColumnTypes {
   readonly time: string;
   /** A flag: 0 or 1. */
   readonly flag: string;
-  /** A primary key that the engine numbers. It never uses a number twice. */
+  /** A primary key with numbers from the engine. The engine never uses a number twice. */
   readonly counter: string;
   /** The end of a CREATE TABLE for a table whose primary key is not a counter. */
   readonly tableOptions: string;
@@ -25,9 +25,9 @@ export interface SchemaConnection extends SqlConnection {
   /** This engine's column types. */
   readonly types: ColumnTypes;
   /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately.
-   * There, an interrupted step runs again from its start, and skips the changes that it already
-   * made.
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately. So
+   * on these engines, an interrupted step runs again from its start, and skips the changes that it
+   * has already made.
    */
   readonly change: (statement: string) => Promise<void>;
 }

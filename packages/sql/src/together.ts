@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** A group of reads that belong together and are running (`Database.readTogether`). */
 export interface Together {
   isOver: boolean;
-  /** Data that one read stored for later reads. Only the code that stored the data uses it. */
+  /** Data that one read has stored for later reads. Only the code that stored the data uses it. */
   beside: object | null;
 }
 

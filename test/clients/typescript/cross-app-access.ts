@@ -7,8 +7,8 @@ import {
 import { run } from './program.ts';
 
 /**
- * The official SDK, 2.x, whose access an organization's identity provider decides. What it has from
- * its organization is in the variable that the MCP conformance suite uses for this.
+ * The official SDK, 2.x, for access that an organization's identity provider controls. The variable
+ * that the MCP conformance suite uses for this contains its credentials from the organization.
  */
 interface Given {
   readonly client_id: string;

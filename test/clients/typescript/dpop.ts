@@ -3,13 +3,13 @@ import * as oauth from 'oauth4webapi';
 import { run } from './program.ts';
 
 /**
- * The official SDK, 2.x, with what it leaves to its user: tokens that are bound to a key (RFC
- * 9449), in its `fetch`. Without a redirect URI it is the MCP conformance suite that runs it, whose
- * pages ask no questions.
+ * The official SDK, 2.x, plus a part that the SDK does not contain: its `fetch` uses tokens that
+ * are bound to a key (RFC 9449). If there is no redirect URI, the MCP conformance suite runs it,
+ * whose pages ask no questions.
  */
 const options = { [oauth.allowInsecureRequests]: true };
 
-/** Once more, with the nonce that the server asks for. */
+/** Repeats the request with the nonce from the response. */
 async function withNonce<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -24,7 +24,7 @@ async function redirected(url: URL): Promise<URL> {
   return new URL(response.headers.get('location') ?? '');
 }
 
-/** The server that the address names, and a client of it that registered itself. */
+/** Returns the authorization server of the resource, and a client that registers itself there. */
 async function discovered(resource: URL, redirectUri: string) {
   const { authorization_servers: [issuer = ''] = [], scopes_supported: scopes = [] } =
     await oauth.processResourceDiscoveryResponse(
@@ -42,7 +42,7 @@ async function discovered(resource: URL, redirectUri: string) {
     token_endpoint_auth_method: 'none',
     dpop_bound_access_tokens: true,
   };
-  // By hand: the suite answers with a secret that the library does not take.
+  // Without the library, because the suite's response contains a secret that the library rejects.
   const registered = await fetch(server.registration_endpoint ?? '', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

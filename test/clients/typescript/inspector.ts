@@ -5,15 +5,15 @@ import path from 'node:path';
 import { run } from './program.ts';
 
 /**
- * The inspector's command line: a process for each call, which keeps its tokens in a file and
+ * The inspector's command line. It uses one process for each call, stores its tokens in a file and
  * listens for the browser itself.
  */
 const INSPECTOR = path.join(import.meta.dirname, '../../../node_modules/.bin/mcp-inspector');
 
 await run(async ({ resource, redirectUri, document }, ask) => {
   const file = path.join(process.env['HOME'] ?? '', 'config.json');
-  // With parameters of its own for the authorization it steps up from stored tokens, too; without
-  // any it refreshes, and gives up.
+  // With these parameters it also steps up from stored tokens. Without parameters it refreshes, and
+  // then fails.
   const oauth = { authorizationParams: { prompt: 'consent' } };
   const kitchen = { type: 'streamable-http', url: resource.href, oauth };
   await writeFile(file, JSON.stringify({ mcpServers: { kitchen } }));

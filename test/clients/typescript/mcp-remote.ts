@@ -4,8 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { run } from './program.ts';
 
 /**
- * mcp-remote between a host that speaks over standard input alone and the server. It listens for
- * the browser itself.
+ * mcp-remote connects a host that uses only standard input with the server. It listens for the
+ * browser itself.
  */
 const PROXY = path.join(import.meta.dirname, '../../../node_modules/mcp-remote/dist/proxy.js');
 

@@ -1,14 +1,16 @@
 import { createInterface } from 'node:readline';
 
 /**
- * What the programs of this folder have in common, in every language. Arguments: the address of the
- * tools, a redirect URI, and the URL of a metadata document for a client that has one. Nothing else
- * of the server is known.
+ * The common part of the programs in this folder, in every language. The arguments are the URL of
+ * the tools, a redirect URI, and the URL of a metadata document for a client that has one. The
+ * programs know nothing else about the server.
  *
- * Lines on standard output: `{"authorize": <url>}`, upon which the next line of input is the URL
- * that the browser came back to; `{"connected": <protocol version>}` once; then one
- * `{"answer": <text>}` or `{"refused": <text>}` for each line of input: `call <tool>`, or `hour`
- * for an hour that passes.
+ * The program writes these lines to standard output:
+ *
+ * - `{"authorize": <url>}`: the next line of input is the URL to which the browser came back.
+ * - `{"connected": <protocol version>}`, once.
+ * - `{"answer": <text>}` or `{"refused": <text>}` for each further line of input. A line is `call
+ *   <tool>`, or `hour` for an hour that passes.
  */
 export interface Connected {
   readonly version: string;
@@ -17,7 +19,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** Sends somebody to this URL; resolves to where the browser came back to. */
+/** Sends a person to this URL. Resolves to the URL to which the browser came back. */
 export type Ask = (url: URL) => Promise<URL>;
 
 export interface Arguments {
@@ -55,7 +57,10 @@ export async function run(
   await connected.close();
 }
 
-/** Does it again after each authorization that it turns out to need. */
+/**
+ * Runs the action. If the action needs an authorization, authorizes the client and runs the action
+ * again.
+ */
 export async function authorized<T>(
   action: () => Promise<T>,
   isUnauthorized: (error: unknown) => boolean,

@@ -11,9 +11,9 @@ import type {
 import { authorized, run } from './program.ts';
 
 /**
- * The official SDK, 1.x. It refreshes after a 401, whatever the clock says; and also where a scope
- * is missing, which cannot help, and then gives up. A host has to keep the refresh token from it
- * there.
+ * The official SDK, 1.x. It refreshes after each 401, without checking the expiry. It also
+ * refreshes if a scope is missing, which cannot help, and then fails. The host has to hide the
+ * refresh token from the SDK in this case.
  */
 await run(async ({ resource, redirectUri, document }, ask) => {
   let asked: URL | undefined;

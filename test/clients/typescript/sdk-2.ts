@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { authorized, run } from './program.ts';
 
-/** The official SDK, 2.x. It refreshes after a 401, whatever the clock says. */
+/** The official SDK, 2.x. It refreshes after each 401, without checking the expiry. */
 await run(async ({ resource, redirectUri, document }, ask) => {
   let asked: URL | undefined;
   let information: StoredOAuthClientInformation | undefined;

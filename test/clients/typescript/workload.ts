@@ -7,8 +7,8 @@ import {
 import { run } from './program.ts';
 
 /**
- * The official SDK, 2.x, in a program that has a token of its platform and no secret (SEP-1933).
- * What it has is in the variable that the MCP conformance suite uses for this.
+ * The official SDK, 2.x, in a program with a token of its platform and no secret (SEP-1933). The
+ * variable that the MCP conformance suite uses for this contains the token.
  */
 interface Given {
   readonly client_id: string;

@@ -58,8 +58,8 @@ export const access: Page = {
 };
 
 /**
- * Uses up the form, and ends the authorizations that one person gave to one application. `end` ends
- * them, and returns whether all of them have ended.
+ * Marks the form as used, and returns `end`. This function ends the authorizations that one person
+ * gave to one application, and returns whether all of them have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -131,8 +131,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. They are collapsed if none of them is used and people can be searched
- * by name.
+ * Returns the other filters. They are collapsed if none of them is used and the application can
+ * search people by name.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
@@ -146,7 +146,7 @@ const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const A_DAY = 86_400_000;
 
-/** Reads the filters. Throws an AccessError for impossible values. */
+/** Reads the filters. Throws an AccessError if a value is invalid. */
 function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [
@@ -166,7 +166,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   };
 }
 
-/** Returns the address of this page of the list, with the same filters. */
+/** Returns the URL of this page of the list, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
   return withQuery(asked.links.access, { ...readFilters(asked, FILTERS), after, ...more });

@@ -5,7 +5,10 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/** Returns everything about an application. It shows the same facts as oauth:client:show. */
+/**
+ * Returns all data about an application. It is the same data as in the output of
+ * `oauth:client:show`.
+ */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';

@@ -7,14 +7,14 @@ import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
 /**
- * Returns everything that the person saw before deciding. The time of the last use is left out,
- * because it changes often.
+ * Returns the data that the page shows about the client, for the form's state. It leaves out the
+ * time of the last use, because this time changes often and would make the form invalid.
  */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
 
-/** Creates a page that explains what will happen. The page contains the form that does it. */
+/** Creates a page that explains an action. The page contains the form that does the action. */
 export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
 
 /** The actions for an application, by the name that the form sends. */

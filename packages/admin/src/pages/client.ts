@@ -95,8 +95,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Return a page and do not redirect, because a secret in an address would appear in histories
-      // and logs.
+      // Return a page instead of a redirect, because the secret in a URL would appear in the
+      // browser's history and in logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -113,7 +113,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Returns links for the actions. Each link opens a page that explains what will happen. */
+/** Returns links for the actions. Each link opens a page that explains the action. */
 function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
@@ -135,8 +135,8 @@ function actions(known: Client, { links }: Asked): HtmlContent {
 }
 
 /**
- * Returns the page for an unknown client. It lets the administrator block the URL of a client
- * document even before a person has used it.
+ * Returns the page for an unknown client. On it, the administrator can block the URL of a client
+ * metadata document before anyone has used it.
  */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;

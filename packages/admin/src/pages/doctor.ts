@@ -3,7 +3,10 @@ import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
 
-/** The page GET /oauth/admin/doctor. It shows what `oauth:server:doctor` finds in this process. */
+/**
+ * The page GET /oauth/admin/doctor. It shows the findings of `oauth:server:doctor` for this
+ * process.
+ */
 export const doctor: Page = {
   async show({ parts }) {
     const { healthy, checks } = await examine(parts.examined ?? storeAlone(parts), parts.server);
@@ -37,7 +40,8 @@ function row({ part, outcome, detail, remedy }: Check): Html {
 }
 
 /**
- * Describes an application that does not use the kit. The doctor skips everything that is missing.
+ * Describes an application that does not use the kit. The doctor skips the checks of the missing
+ * parts.
  */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };

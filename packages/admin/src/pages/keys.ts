@@ -10,7 +10,7 @@ const DONE = {
   'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
-/** The actions. They do the same as the CLI command with and without --now. */
+/** The actions: `rotate` with and without `--now`, as in the CLI. */
 const QUESTIONS: ReadonlyMap<
   string,
   { readonly title: string; readonly says: string; readonly button: string }
@@ -92,7 +92,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** Returns a key and its use. The heading of the key is below a heading of this level. */
+/** Returns a key and its use. `level` is the level of the heading above the key's heading. */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

@@ -21,7 +21,7 @@ const DONE = {
     'the end, do it again.',
 };
 
-/** An action that ends all authorizations of a person. It may take long. */
+/** An action that ends all authorizations of a person. It may take a long time. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -63,8 +63,8 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
 ]);
 
 /**
- * The page /oauth/admin/person?provider=…&id=…. It shows what one person has allowed, with forms
- * that end it.
+ * The page /oauth/admin/person?provider=…&id=…. It shows the authorizations that one person gave,
+ * with forms that end them.
  */
 export const person: Page = {
   async show(asked, refused) {

@@ -4,7 +4,7 @@ import { markup, type Html } from '../html.ts';
 const DEFAULT = 86_400;
 
 /**
- * How long the previous secret is still accepted, in seconds. The choices match the CLI options
+ * How long the server accepts the previous secret, in seconds. The choices match the CLI options
  * `--overlap` and `--now`.
  */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [

@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The most clients that one page reads. Even if all of them are rotating their secrets, the page
- * shows them.
+ * The maximum number of clients that one page reads. The page can show all of them, even if the
+ * secrets of all of them are being rotated.
  */
 const EXAMINED = 5000;
 
@@ -38,8 +38,8 @@ async function openRotations(
 }
 
 /**
- * The page GET /oauth/admin/rotations. It shows previous secrets that are still accepted, and
- * staged signing keys.
+ * The page GET /oauth/admin/rotations. It shows the previous secrets that the server still accepts,
+ * and the signing keys that it publishes but does not use yet.
  */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {

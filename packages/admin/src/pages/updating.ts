@@ -10,9 +10,9 @@ import { code } from '../formatting.ts';
  */
 
 /**
- * Returns the name of the field for a scope. Each scope has its own field, because browsers do not
- * send boxes that are not ticked. The name is encoded, because a scope may contain brackets, which
- * have a meaning in the field names of some frameworks.
+ * Returns the name of the field for a scope. Each scope has a separate field, because browsers do
+ * not send boxes that are not ticked. The name is encoded, because a scope may contain brackets,
+ * which some frameworks interpret in field names.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
@@ -36,8 +36,8 @@ const OF_CHANGES: FieldHints = {
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**
- * Returns the fields with the values of the application. After a form was rejected, the fields
- * contain the values that were sent instead.
+ * Returns the fields. They contain the values of the application. After a form was rejected, they
+ * contain the values of that form.
  */
 export function updateFields(
   known: EditedFields,
@@ -47,7 +47,8 @@ export function updateFields(
 ): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
-  // A scope or grant that this server no longer offers is also shown, so that it can be removed.
+  // Also show a scope or a grant that this server no longer has, so that the operator can remove
+  // it.
   const offered = [...new Set([...known.scopes, ...scopes.keys()])];
   const grants = [...new Set([...server.grantTypes.rights, ...known.grants])];
   const rows = Math.min(12, Math.max(3, known.redirectUris.length + 1));

@@ -66,7 +66,7 @@ export class CsrfTokens {
 
   /**
    * Checks the token of the sign-in form. If the form was opened before a sign-in in another tab,
-   * it still contains the token that is bound to the cookie.
+   * it still contains the token that is bound to the cookie. So this method accepts both tokens.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;

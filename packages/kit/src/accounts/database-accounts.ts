@@ -72,7 +72,7 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server asks for the permissions next. So read them together with the
+    // In a group of reads, the server reads the permissions next. So read them together with the
     // account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
@@ -103,7 +103,8 @@ class AccountTable implements AccountProvider {
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
-    // A hasher in JavaScript may return anything, such as an object with a flag. Accept only true.
+    // A hasher in JavaScript may return any value, such as an object with a flag. Accept only
+    // `true`.
     const isRight = matches === true && password !== '';
     return isRight && row?.active === 1 ? this.#account(row) : null;
   };
@@ -153,8 +154,8 @@ class AccountTable implements AccountProvider {
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // An engine would store malformed text differently. Another person could then sign in with the
-    // stored text.
+    // An engine might store malformed text as another text. Another person could then sign in with
+    // that text.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -174,7 +175,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or restores an account. The change takes effect at once, in all processes. */
+  /** Suspends or restores an account. The change takes effect immediately, in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -197,8 +198,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Gives a permission to the account. It takes effect at once. Does nothing if the account already
-   * has the permission.
+   * Gives a permission to the account. It takes effect immediately. Does nothing if the account
+   * already has the permission.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -211,8 +212,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Takes a permission from the account. It takes effect at once. Does nothing if the account does
-   * not have the permission.
+   * Takes a permission from the account. It takes effect immediately. Does nothing if the account
+   * does not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -286,7 +287,7 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
   return (number) => (kept[number] ??= make(number));
 }
 
-/** The most accounts that a search reads, in the order of their email addresses. */
+/** The maximum number of accounts that a search reads, in the order of their email addresses. */
 const SEARCHED = 100_000;
 
 /**

@@ -9,11 +9,11 @@ import {
   randomValue,
 } from '../http/cookies.ts';
 
-/** How long a browser stays known after the last sign-in, in seconds. It is half a year. */
+/** How long a browser stays known after the last sign-in, in seconds (half a year). */
 const LIFETIME = 180 * 86_400;
 /**
- * The most accounts for which one browser is known. The account with the oldest sign-in is
- * forgotten first.
+ * The maximum number of accounts for which one browser is known. The account with the oldest
+ * sign-in is forgotten first.
  */
 const MOST_ACCOUNTS = 4;
 /** A cookie entry: the time of the sign-in, in seconds since 1970, and its proof. */
@@ -54,7 +54,10 @@ export class KnownBrowsers {
     return new KnownBrowser(this, sent ?? '');
   }
 
-  /** Returns a cookie entry: the time of the sign-in, and its proof. The time is now by default. */
+  /**
+   * Returns a cookie entry: the time of the sign-in, in seconds since 1970, and its proof. By
+   * default, the time is now.
+   */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
   }

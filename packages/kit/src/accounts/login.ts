@@ -18,7 +18,7 @@ import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
-/** The largest sign-in form, in bytes. Its return path may be long. */
+/** The maximum size of a sign-in form, in bytes. Its return path may be long. */
 const FORM_LIMIT = 64 * 1024;
 
 /** How long a browser should wait if too many passwords are waiting to be checked, in seconds. */
@@ -66,7 +66,7 @@ interface SignInForm {
   readonly identifier: string;
   /** The error. It is null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the credentials are wrong. It is false if they were not checked. */
+  /** Whether the password or the identifier is wrong. It is false if they were not checked. */
   readonly invalid: boolean;
   /**
    * Whether a person who is signed in must authenticate again. It is sent in the form field
@@ -233,7 +233,7 @@ export class SignInPage {
   }
 }
 
-/** Writes the same log line as the CSRF check of all other routes. */
+/** Logs a rejected form, in the same format as the CSRF check of all other routes. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or belongs to another browser'
@@ -243,8 +243,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns how long a browser must wait before the next attempt, if the server refused a sign-in
- * without a check of the password. Returns null for all other failures.
+ * Returns how long a browser must wait before the next attempt, if the server rejected a sign-in
+ * without checking the password. Returns null for all other failures.
  */
 function whenToTryAgain(
   failure: unknown,

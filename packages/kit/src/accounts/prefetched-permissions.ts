@@ -9,27 +9,30 @@ interface Prefetched {
 }
 
 /**
- * The most permissions that are read together with an account. They are the first permissions that
- * were asked for.
+ * The maximum number of permissions that are read together with an account. These are the first
+ * permissions that the server has looked up.
  */
 const MOST_NAMES = 16;
 
 /**
- * Reads permissions together with an account, because a token check asks for them next. The
- * permissions are kept only for this check. The next check reads them again.
+ * Reads permissions together with an account, because a token check looks them up next. The
+ * permissions are stored only for this check. The next check reads them again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
   /**
    * Returns the permissions to read together with an account. Returns null outside a group of
-   * reads, or if no permission was asked for yet.
+   * reads, or if the server has not looked up a permission yet.
    */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;
   }
 
-  /** Keeps the permissions that the account has. `names` are all permissions that were read. */
+  /**
+   * Stores the permissions that the account has, until the end of the check. `names` contains all
+   * permissions that were read.
+   */
   keep(id: string, names: readonly string[], held: readonly (string | null)[]): void {
     const together = readsTogether();
     if (together !== null) together.beside = { by: this, id, names, held } satisfies Prefetched;

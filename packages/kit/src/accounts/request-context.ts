@@ -35,7 +35,7 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` is null in an application without accounts. Then `session`, `auth`, `csrf` and
+   * `parts` is null in an application without accounts. In that case, `session`, `auth`, `csrf` and
    * `knownBrowser` are null, too. `address` returns the client's address. It is called only if the
    * address is needed.
    */

@@ -9,7 +9,7 @@ export interface StoredSession {
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** When and how the person signed in. It is null if no one is signed in. */
+  /** When and how the person signed in. It is null if no person is signed in. */
   readonly authentication: Authentication | null;
   /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;
@@ -23,8 +23,8 @@ const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
 /**
- * Tells the authorization server that sessions end, in the transaction in which they do. A session
- * is named by its secret. Returns what to call after the commit.
+ * A function that informs the authorization server when sessions end, in the transaction in which
+ * they end. It identifies a session by its secret, and returns a function to call after the commit.
  */
 export type TellsEnd = AuthorizationServer['sessionEndedIn'];
 
@@ -50,8 +50,8 @@ export class SessionRows {
   }
 
   /**
-   * Adds a session and removes the session that it replaces. That one has ended, unless the new one
-   * continues it with the same secret. Sometimes also removes ended sessions.
+   * Adds a session and removes the session that it replaces. The replaced session has ended, unless
+   * the new one continues it with the same secret. Sometimes also removes expired sessions.
    */
   async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;
@@ -118,8 +118,9 @@ export class SessionRows {
   }
 
   /**
-   * Removes all sessions of a person. Returns how many there were. Ends each of them too, so that
-   * no request that is still running can use one for which the server has no record yet.
+   * Removes all sessions of a person. Returns how many it removed. Also informs the authorization
+   * server that each of them has ended, because a request that is still running might use one for
+   * which the server has no record yet.
    */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {

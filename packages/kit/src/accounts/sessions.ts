@@ -13,12 +13,12 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.ts';
 
-/** The shortest time between two changes of a session's expiry, in milliseconds. */
+/** The minimum time between two changes of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session lasts after its last use if no one is signed in, in seconds. */
+/** How long a session lasts after its last use if no person is signed in, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-/** Keeps sessions in the database. So they survive a restart, and all processes share them. */
+/** Stores sessions in the database. So they survive a restart, and all processes share them. */
 export class Sessions {
   readonly rows: SessionRows;
   readonly clock: () => number;
@@ -27,9 +27,11 @@ export class Sessions {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `lifetime` is how long a session lasts after its last use, in seconds. `tokenSchemes` are the
-   * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
-   * `clock`: returns milliseconds since 1970. `tellsEnd`: called when sessions end.
+   * - `lifetime` is how long a session lasts after its last use, in seconds.
+   * - `tokenSchemes` are the `Authorization` schemes of requests with an access token, besides
+   *   Bearer, such as DPoP.
+   * - `clock` returns milliseconds since 1970.
+   * - `tellsEnd` is called when sessions end.
    */
   constructor(
     database: Database,
@@ -105,7 +107,7 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  /** Returns when and how the person signed in. Returns null if no one is signed in. */
+  /** Returns when and how the person signed in. Returns null if no person is signed in. */
   async authentication(): Promise<Authentication | null> {
     return (await this.#load())?.authentication ?? null;
   }

@@ -16,9 +16,9 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account of the identifier. It is null if no account has the identifier, or if the provider
-   * does not report the account. The event does not contain the identifier itself, because people
-   * type passwords into the wrong field.
+   * The account with this identifier. It is null if no account has the identifier, or if the
+   * provider does not report the account. The event does not contain the identifier itself, because
+   * people type passwords into the wrong field.
    */
   readonly person: PersonReference | null;
   /** The client address, or null if it is unknown. */
@@ -28,8 +28,8 @@ export interface FailedSignIn {
 }
 
 /**
- * Thrown if too many sign-ins failed before. The password was not checked. The response has status
- * 429.
+ * The error if too many sign-ins failed before. The password was not checked. The response has
+ * status 429.
  */
 export class SignInSlowedError extends HttpError {
   /** How long to wait, in seconds. */
@@ -44,8 +44,8 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures from one network are allowed before sign-ins become slower. One limit counts
- * the failures for one account, and the other limit those for all accounts.
+ * How many failures from one network are allowed before sign-ins become slower: failures for one
+ * account (`account`), and for all accounts together (`network`).
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 

@@ -73,7 +73,7 @@ const addSuspend: AddCommands = (program, context) => {
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
       await accounts.setActive(account.id, false);
-      // Only an application of the kit has sessions that can be ended here.
+      // Sessions can be ended only in an application that uses the kit.
       const application = (await context.application()) as Partial<KitApplication>;
       await application.endSessions?.(account.reference);
       context.print(`Suspended ${account.email}.`);

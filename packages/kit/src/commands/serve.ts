@@ -11,14 +11,14 @@ import {
 import { listen, type RunningServer } from '../http/server.ts';
 import { canHaveWorkers, isWorker, stopMessage, tellListening, Workers } from './workers.ts';
 
-/** The longest drain, in seconds. */
+/** The maximum drain time, in seconds. */
 const LONGEST_DRAIN = 3600;
-/** The largest number of workers. */
+/** The maximum number of workers. */
 const MOST_WORKERS = 64;
 
 /**
- * The command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for the running
- * requests.
+ * Adds the command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for the
+ * running requests.
  */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
@@ -62,7 +62,7 @@ interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Serves the application in this process, until it is asked to stop. */
+/** Serves the application in this process, until it receives the signal or message to stop. */
 async function serve(
   plugins: readonly Plugin<object>[],
   context: ConsoleContext,
@@ -84,7 +84,8 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  // While a worker is replaced, another one answers. So the probes must not report a stop.
+  // If only this worker is replaced, another one answers requests. So the readiness probe must not
+  // report a stop.
   if ((await stopped) === 'stop') {
     if (!isWorker()) context.note(stoppingLine(drain));
     await application.events.emit(Event.STOPPING, null);
@@ -127,8 +128,8 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits at once, with
- * the exit code that a shell expects.
+ * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits immediately,
+ * with the exit code that a shell expects.
  */
 function stopSignal(): Promise<'stop'> {
   return new Promise((resolve) => {

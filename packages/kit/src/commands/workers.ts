@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 
-/** How a command talks to its caller. */
+/** The functions of the command that the workers need. */
 interface Caller {
   /** Prints a line for people. */
   readonly note: (line: string) => void;
@@ -9,21 +9,30 @@ interface Caller {
   readonly fail: (problem: string) => never;
 }
 
-/** What the main process asks of a worker: to drain and stop, or to make room for a new worker. */
+/**
+ * The message from the main process to a worker: to drain and stop (`stop`), or to make room for a
+ * new worker (`replace`).
+ */
 export type StopKind = 'stop' | 'replace';
 
-/** What a worker tells the main process when it listens: the lines for people. */
+/**
+ * The message from a worker to the main process when the worker listens. It contains the lines for
+ * people.
+ */
 interface Listening {
   readonly listening: readonly string[];
 }
 
-/** The variable that tells a process that it is a worker of `serve`. */
+/** The environment variable that marks a process as a worker of `serve`. */
 const MARK = 'PORTICO_WORKER';
 
-/** The first wait before a worker is replaced, in milliseconds. It doubles up to `LONGEST_WAIT`. */
+/**
+ * The first wait before a worker is replaced, in milliseconds. The wait doubles up to
+ * `LONGEST_WAIT`.
+ */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** After this time, in milliseconds, a worker counts as one that works. */
+/** How long a worker must run until it is considered healthy, in milliseconds. */
 const STEADY = 10_000;
 
 /**
@@ -33,13 +42,13 @@ const STEADY = 10_000;
 export class Workers {
   readonly #caller: Caller;
   readonly #workers = new Set<Worker>();
-  /** The workers that listen. The others have no requests yet. */
+  /** The workers that listen. The other workers have no requests yet. */
   readonly #listening = new WeakSet<Worker>();
-  /** The workers that another one replaces. */
+  /** The workers for which a replacement has started. */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
   #wait = FIRST_WAIT;
-  /** Restarts run one after another. */
+  /** The running restart. Restarts run one after another. */
   #restarting: Promise<void> = Promise.resolve();
 
   constructor(caller: Caller) {
@@ -58,13 +67,13 @@ export class Workers {
       this.#restarting = this.#restarting.then(() => this.#replaceAll());
     };
     process.on('SIGHUP', restart);
-    // Let the workers accept connections themselves. If the main process gave them out, a worker
-    // that is killed would leave connections open that no process answers.
+    // Let the workers accept connections themselves. If the main process distributed the
+    // connections and a worker was killed, some connections would stay open without an answer.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
     await this.#stopAll();
-    // A restart may have started one more.
+    // A restart may have started another worker.
     await this.#restarting;
     await this.#stopAll();
     process.off('SIGHUP', restart);
@@ -72,7 +81,7 @@ export class Workers {
 
   async #startAll(count: number): Promise<void> {
     try {
-      // Start one first, so that an error is shown once.
+      // Start only one worker first, so that an error is shown only once.
       const lines = await this.#start();
       if (this.#isStopping) return;
       await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
@@ -108,7 +117,10 @@ export class Workers {
     });
   }
 
-  /** Starts a worker in place of one that ended by itself. Waits longer if workers end soon. */
+  /**
+   * Starts a worker to replace one that ended unexpectedly. Waits longer if workers end soon after
+   * their start.
+   */
   async #replaceEnded(how: string, startedAt: number): Promise<void> {
     this.#wait = Date.now() - startedAt > STEADY ? FIRST_WAIT : this.#wait;
     this.#caller.note(`A worker ended (${how}). Another one starts.`);
@@ -126,12 +138,12 @@ export class Workers {
     }
   }
 
-  /** Replaces each worker by a new one, which listens before the other one stops. */
+  /** Replaces each worker by a new one. The new worker listens before the old one stops. */
   async #replaceAll(): Promise<void> {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // One that has ended was replaced then.
+      // If a worker has ended in the meantime, it was already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -165,7 +177,9 @@ export class Workers {
     });
   }
 
-  /** Resolves at the first SIGINT or SIGTERM. At the second one, all processes exit at once. */
+  /**
+   * Resolves at the first SIGINT or SIGTERM. At the second signal, all processes exit immediately.
+   */
   #stopSignal(says: string): Promise<void> {
     return new Promise((resolve) => {
       for (const [signal, code] of [
@@ -186,15 +200,21 @@ export class Workers {
   }
 }
 
-/** In a worker: tells the main process that it listens, with the lines for people. */
+/**
+ * Call it in a worker. Informs the main process that the worker listens, and sends it the lines for
+ * people.
+ */
 export function tellListening(lines: readonly string[]): void {
   process.send?.({ listening: lines } satisfies Listening);
 }
 
 /**
- * In a worker: resolves when the main process asks it to stop, or has ended. A terminal and a
- * supervisor send their signals to every process. So the first signal stops the worker too, and
- * later ones do nothing: the main process ends a worker that must not finish its requests.
+ * Call it in a worker. Resolves when the main process sends a message to stop, or when the main
+ * process has ended.
+ *
+ * A terminal and a supervisor send their signals to every process. So the first signal also stops
+ * the worker. Later signals do nothing, because the main process ends a worker that must not finish
+ * its requests.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {
@@ -208,7 +228,7 @@ export function stopMessage(): Promise<StopKind> {
   });
 }
 
-/** Whether this process is a worker of `serve`. Another program's workers are not. */
+/** Whether this process is a worker of `serve`. Workers of other programs do not count. */
 export const isWorker = (): boolean => cluster.isWorker && process.env[MARK] === '1';
 
 /** Whether this process can start workers. A worker of another program cannot. */

@@ -3,7 +3,7 @@ import { HttpError } from '../errors.ts';
 
 /**
  * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the request
- * declares the length, the error is thrown at once. Otherwise it is thrown when a handler reads
+ * declares the length, the error is thrown immediately. Otherwise it is thrown when a handler reads
  * past the limit.
  */
 export function limitBody(request: Request, limit: number): Request {

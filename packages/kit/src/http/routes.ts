@@ -16,7 +16,7 @@ export interface MatchedRoute {
   readonly parameters: RouteParameters;
 }
 
-/** Thrown if the path exists, but not for this method. */
+/** The error if the path exists, but not for this method. */
 export class MethodError extends HttpError {
   /** The name of a route with that path. */
   readonly route: string;

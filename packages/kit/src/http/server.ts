@@ -37,7 +37,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // An example is `Host: .1`. A URL parser reads it as a number, and earlier checks accept it.
+      // A URL parser would read a host such as `.1` as a number. Earlier checks accept it.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header is not valid'));
       const address = incoming.socket.remoteAddress ?? null;
@@ -59,8 +59,8 @@ export async function listen(
 }
 
 /**
- * Returns the response if a request's target and `Host` do not form a URL. Then there is no Request
- * to pass to the application.
+ * Returns the response if a request's target and `Host` do not form a URL. In that case, there is
+ * no Request to pass to the application.
  */
 function notARequest(error: unknown): Response {
   const [status, text] =

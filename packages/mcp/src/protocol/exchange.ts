@@ -13,9 +13,7 @@ import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/**
- * Answers the messages of a request. It uses the protocol that belongs to the request's version.
- */
+/** Answers the messages of a request with the protocol of the request's version. */
 export class Exchange {
   readonly #context: McpContext;
   readonly #contributions: Contributions;
@@ -142,7 +140,8 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // A signal that keeps its listeners may never be freed, together with everything that they use.
+    // Remove the listener. Otherwise, a signal may never be freed, together with everything that
+    // its listeners use.
     signal.removeEventListener('abort', leave);
     events.end();
   };

@@ -26,8 +26,8 @@ export interface Messages {
   /** The names of the tools that the messages call. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of the requests to cancel. Always empty for the version 2026-07-28, in which a client
-   * cancels a request by closing its connection.
+   * The ids of the requests to cancel. The list is always empty in version 2026-07-28, in which a
+   * client cancels a request by closing its connection.
    */
   readonly cancelled: readonly RequestId[];
   /** The metadata of a 2026-07-28 request. It is null in other versions. */
@@ -43,13 +43,13 @@ export type RequestId = JSONRPCRequest['id'];
  */
 export type TakeMessages = (count: number) => number;
 
-/** The largest request body, in bytes. */
+/** The maximum size of a request body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** The most messages in one request body. */
+/** The maximum number of messages in one request body. */
 const LARGEST_BATCH = 100;
 /**
- * The most values in one request body, counted at all levels. The SDK's schemas take some
- * microseconds for each value.
+ * The maximum number of values in one request body, counted at all levels. The SDK's schemas take
+ * some microseconds for each value.
  */
 const MOST_OF_A_BODY = 10_000;
 

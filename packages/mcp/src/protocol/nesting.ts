@@ -1,5 +1,5 @@
 /**
- * How deep arrays and objects may be nested in a body. There is a limit because the code that reads
+ * The maximum nesting of arrays and objects in a body. There is a limit because the code that reads
  * them later may be recursive.
  */
 export const DEEPEST = 100;

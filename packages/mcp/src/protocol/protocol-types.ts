@@ -21,8 +21,8 @@ export function readAs<Name extends SpecTypeName>(
 }
 
 /**
- * The most values in a client's description of itself. The schemas take up to 200 µs for each
- * value, so a description of 1 MiB would take seconds.
+ * The maximum number of values in a client's description of itself. The schemas take up to 200 µs
+ * for each value, so a description of 1 MiB would take seconds.
  */
 export const MOST_VALUES = 1000;
 

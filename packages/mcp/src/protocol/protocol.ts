@@ -94,7 +94,8 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked this. Check it again, so that no tool runs unchecked.
+    // The endpoint has already checked the token. Check it again here, so that no tool ever runs
+    // unchecked.
     const refused = callRefusal(config, tool);
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };

@@ -47,16 +47,16 @@ export class RunningCalls {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions, you cannot know which of several calls with the same id is meant. So none
-    // of them is cancelled.
+    // Without sessions, the endpoint cannot know which of several calls with the same id is meant.
+    // So it cancels none of them.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
  * Returns a key made of the call's token and id. Returns null if the token has no person, so these
- * calls cannot be cancelled: all users of a service share one token, and the ids of each session
- * start at the same number. One user could end another user's call.
+ * calls cannot be cancelled. The reason is that all users of a service share one token, and the ids
+ * of each session start at the same number. So one user could end another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;

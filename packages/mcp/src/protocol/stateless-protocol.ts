@@ -26,7 +26,9 @@ export interface StatelessAnswer {
   readonly text: string;
 }
 
-/** A result without the members that every result has, or the JSON text of a result with them. */
+/**
+ * A result, either without the members that every result has, or as JSON text with these members.
+ */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
 type Method = (
@@ -110,7 +112,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Inside the `try`, because a tool's question may fail to serialize.
+      // Keep this inside the `try`, because a tool's question may fail to serialize.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {

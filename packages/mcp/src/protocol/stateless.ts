@@ -19,7 +19,10 @@ export interface RequestMetadata {
   readonly capabilities: ClientCapabilities;
 }
 
-/** A request without this header has the last version before the header was introduced. */
+/**
+ * The header with the protocol version. If it is missing, the request has the last version before
+ * the header was introduced.
+ */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
 const NAME_HEADER = 'mcp-name';
@@ -47,7 +50,8 @@ const OLDER: Read = { metadata: null };
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // A proxy may take a batch for requests in a version that does not have these headers.
+    // A proxy may treat a batch like requests in a version that does not have these headers. So
+    // reject the batch if one of its messages names the new version.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
       400,

@@ -1,7 +1,10 @@
-/** The most bytes of content in all answers to one HTTP request together. */
+/** The maximum size of the content in all answers to one HTTP request together, in bytes. */
 const MOST = 4 * 1024 * 1024;
 
-/** The bytes that are left for one HTTP request. The request may be a batch of messages. */
+/**
+ * The number of bytes that are left for the answers to one HTTP request. The request may be a batch
+ * of messages.
+ */
 export class ContentRoom {
   #left = MOST;
 

@@ -25,7 +25,7 @@ export interface Round {
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** The largest state that clients must send back, in characters. */
+/** The maximum size of a tool's state, in characters. Clients must send the state back. */
 const LARGEST_STATE = 65_536;
 
 interface Sealed {

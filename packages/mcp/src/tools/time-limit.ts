@@ -2,7 +2,7 @@
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {
-  /** Aborted when the time is up, or when the caller hangs up or cancels the call. */
+  /** The signal is aborted when the time is up, or when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
   /** Resolves at the same moment as `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;

@@ -1,7 +1,9 @@
 import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
-/** The scope of service tokens. It allows listing all tools and calling the public ones. */
+/**
+ * The scope of service tokens. It allows a service to list all tools and to call the public ones.
+ */
 export const SERVICE_SCOPE = 'mcp:service';
 
 /** Whether the request's token has one of the resource's scopes that the server still offers. */

@@ -12,7 +12,7 @@ import { readTrace } from './trace.ts';
 
 /** The caller that waits for an answer. */
 export interface Caller {
-  /** Aborted when the caller hangs up or cancels the call. */
+  /** The signal is aborted when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
   /**
    * Sends a notification's text. If the response can contain only the answer, the text is
@@ -21,7 +21,7 @@ export interface Caller {
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
-  /** The room for content. All messages of a batch share it. */
+  /** The remaining room for content. All messages of a batch share it. */
   readonly room: ContentRoom;
 }
 

@@ -39,8 +39,8 @@ export interface ToolIcon {
 }
 
 /**
- * The optional parts of a tool's description. Clients display them, or decide by them whether to
- * ask the person first.
+ * The optional parts of a tool's description. Clients display them, or use them to decide whether
+ * to ask the person before a call.
  */
 interface Describing {
   title?(): string;
@@ -56,8 +56,8 @@ interface Description {
 }
 
 /**
- * Reads a tool's description. Throws if it has members that MCP does not know, or an icon whose
- * address is not https or a data URI.
+ * Reads a tool's description. Throws if it has members that MCP does not know, or an icon whose URL
+ * is neither https nor a data URI.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

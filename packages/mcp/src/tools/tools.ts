@@ -19,11 +19,13 @@ export interface ToolCall {
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * The signal is aborted if the call takes longer than `mcp:tool_timeout`, if the caller hangs up,
-   * or if the caller cancels the call with `notifications/cancelled`. The caller then gets a tool
-   * error. Cancelling works only in the process that receives the notification, only for the same
-   * access token with a linked account, and only if no other such call has the same id. So with
-   * several processes or service tokens, only the timeout and hanging up are reliable.
+   * The signal is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the caller
+   * hangs up, or the caller cancels the call with `notifications/cancelled`. The caller then gets a
+   * tool error.
+   *
+   * Cancelling works only in the process that receives the notification, only for the same access
+   * token with a linked account, and only if no other such call has the same id. So with several
+   * processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
   /** The call's place in a distributed trace. It is null if the client sent no trace. */

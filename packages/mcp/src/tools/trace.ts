@@ -12,11 +12,11 @@ export interface TraceContext {
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** Characters that a header may contain. You could not forward other values as headers. */
+/** Matches characters that a header may contain. You could not forward other values as headers. */
 const FIELD = /^[\x20-\x7e]+$/;
 /**
- * The lengths that every participant of a trace must forward (W3C Trace Context section 3.3.1.5,
- * W3C Baggage section 3.3.2).
+ * The maximum lengths, in characters. Every participant of a trace must forward values of these
+ * lengths (W3C Trace Context section 3.3.1.5, W3C Baggage section 3.3.2).
  */
 const LONGEST_STATE = 512;
 const LONGEST_BAGGAGE = 8192;

@@ -37,8 +37,9 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application. No file or connection is opened until you start it. The compiler
- * rejects configuration keys that Portico, the plugins and `configuration` do not define.
+ * Describes an application. Does not open a file or a connection: that happens when you start the
+ * application. The compiler rejects configuration keys that Portico, the plugins and
+ * `configuration` do not define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -243,8 +244,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the routes that come after all others: the files of the branding, and the routes that
-   * yield to another route with the same path.
+   * Adds the routes that come after all others. These are the branding's files, and the routes that
+   * are left out if another route has the same path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {

@@ -68,7 +68,7 @@ export function readConfiguration(
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that do not depend on valid values. */
+/** Returns the problems that can be found before the values are validated. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -218,7 +218,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // If a map contains an invalid key, the inner issue has the message.
+        // For an invalid key in a map, the inner issue has the message.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

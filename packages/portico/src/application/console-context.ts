@@ -9,7 +9,7 @@ export interface ConsoleContext {
   /**
    * Starts the application once. Throws a ConfigurationError that names every problem. If
    * `log:path` is `-`, the log goes to standard error, because the command prints its data on
-   * standard output. With `serves`, the log goes to standard output.
+   * standard output. If `serves` is true, the log goes to standard output instead.
    */
   application(options?: { readonly serves?: boolean }): Promise<Application>;
   /** Prints a line of data on standard output. */
@@ -35,8 +35,8 @@ export interface ConsoleContext {
 
 /**
  * Reports progress, such as `1200 removed`. You can call it as often as you like, because Portico
- * shows only some of the reports. With `atOnce`, Portico always shows the report. Use it before a
- * step that may block the process.
+ * shows only some of the reports. If `atOnce` is true, Portico always shows the report. Set it
+ * before a step that may block the process.
  */
 export type ReportProgress = (state: string, options?: { readonly atOnce?: boolean }) => void;
 

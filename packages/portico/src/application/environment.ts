@@ -14,7 +14,7 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** The values that the console has added to the process's environment. */
+/** The values that `lendEnvironment` has added to the process's environment. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
@@ -30,8 +30,8 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added values, except for variables that have changed since then. If they stayed, the
- * next application in this process would use this application's database.
+ * Removes the added values, except for variables that have changed since they were added. If they
+ * stayed, the next application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);

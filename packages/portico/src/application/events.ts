@@ -3,9 +3,14 @@ import type { Events } from './started-application.ts';
 
 /** The two host hooks and the kit's events. Plugins emit their own events. */
 export const Event = {
-  /** Receives an exception. A listener can return the response. */
+  /**
+   * The host hook for exceptions. A listener receives the exception and can return the response.
+   */
   EXCEPTION: 'exception',
-  /** Receives every response. A listener can return another response to send. */
+  /**
+   * The host hook for responses. A listener receives every response, and can return another
+   * response to send.
+   */
   RESPONSE_HEADER: 'response_header',
   /**
    * Emitted before the response if a password is wrong, or if no account has the identifier. The

@@ -35,7 +35,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
   /**
-   * Returns problems of keys that do not work together. Called only if each key is valid by itself.
+   * Returns problems of keys that do not work together. Portico calls it only if each key is valid
+   * by itself.
    */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
@@ -71,8 +72,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
     returnTo: string,
   ) => Promise<WaitingFor | null>;
   /**
-   * Adds the plugin's console commands. Portico awaits a returned promise, so you can load the
-   * commands before you add them.
+   * Adds the plugin's console commands. It may return a promise, so that it can load the commands
+   * first. Portico waits for the promise.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**

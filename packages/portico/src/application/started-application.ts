@@ -70,7 +70,7 @@ export interface Application {
   readonly log: Log;
   /** Receives the plugins' measurements. Null if the application does not use telemetry. */
   readonly telemetry: Telemetry | null;
-  /** Objects that plugins offer to others, by name, such as `oauth_server`. */
+  /** Objects that plugins provide for other plugins, by name, such as `oauth_server`. */
   readonly services: Map<string, unknown>;
   /**
    * Adds a route. Throws if another route has the same name, or the same path and method. You can
@@ -93,7 +93,7 @@ export interface Application {
   /**
    * Returns the client address of the current request. This is the address of the connection. With
    * `trusted_proxies`, it is the address that this many proxies report in `X-Forwarded-For`.
-   * Returns null if it is unknown. Throws outside of a request.
+   * Returns null if the address is unknown. Throws outside of a request.
    */
   clientAddress(): string | null;
   /** Runs this work when the application closes, before the store and the log are closed. */

@@ -7,7 +7,7 @@ import type { Environment } from './config-map.ts';
 import type { Plugin } from './plugin.ts';
 import type { ConfigSchema } from '../config.ts';
 
-/** The kit's own configuration keys. A missing or undefined value gets its default. */
+/** The kit's own configuration keys. A key that is missing or undefined gets its default. */
 export interface KitConfigInput {
   /**
    * The public origin without a path: `https://app.example.com`. Followed by `base_path`, it is the
@@ -33,8 +33,8 @@ export interface KitConfigInput {
    */
   readonly database_url?: string | undefined;
   /**
-   * PostgreSQL only: the schema of Portico's tables. The migration creates it; where the
-   * `search_path` leads.
+   * PostgreSQL only: the schema of Portico's tables. The migration creates it; the schema that the
+   * connection's `search_path` selects.
    */
   readonly database_schema?: string | undefined;
   /** The maximum number of connections that Portico opens to a database server; 10. */
@@ -181,7 +181,8 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map without known keys, for example the return value of a function.
+            // If a key can be any string, the map has no known keys. An example is the return value
+            // of a function.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

@@ -112,7 +112,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** Returns what the server shows of its configuration and its foundation. */
+/** Returns the public members that come from the configuration and the foundation. */
 function publicMembers(server: Server) {
   return {
     issuer: server.issuer,

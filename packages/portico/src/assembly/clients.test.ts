@@ -140,7 +140,7 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   return refused instanceof Error ? refused.message : String(refused);
 };
 
-/** Returns the client that these credentials prove, at the endpoints with these paths. */
+/** Returns the client that these credentials authenticate, at the endpoints with these paths. */
 async function proved(
   parts: ClientParts,
   form: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ import type { SendingMode } from '../replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
-/** A feature, together with what it adds to the server. */
+/** A feature and its contribution to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
 /** The prefix of endpoint names that belong to Portico. */
@@ -97,8 +97,8 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if the rules of a grant are not valid. A grant that is written in JavaScript may have any
- * rules, and unclear rules must not give the grant to every client.
+ * Throws if the rules of a grant are not valid. The compiler does not check a grant that is written
+ * in JavaScript, and unclear rules must not give the grant to every client.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))

@@ -157,7 +157,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns what follows from the configuration alone. */
+/** Returns the parts that depend only on the configuration. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);

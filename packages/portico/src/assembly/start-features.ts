@@ -53,7 +53,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
   /** Empty if this server does not accept workloads' tokens. */
   readonly workloads: readonly ClientAssertions[];
-  /** Null for the host's hasher. */
+  /** The feature's hasher for client secrets. Null if the server uses the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges do not link to the resource's metadata. */
   readonly resource: PublishedResource | null;
@@ -77,11 +77,11 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Remove what features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Say which authorizations an operator revokes together. */
+  /** Decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
-  /** Returns all endpoints that the features offer. */
+  /** Returns the endpoints of the features that are turned on. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Receives audit events in addition to the host. */
   readonly auditSink: AuditSink;
@@ -181,7 +181,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the features' grants, by who holds the access that begins with them. */
+/** Returns the features' grants, grouped by how access begins with them. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {

@@ -1,27 +1,33 @@
 import { JwsError, type JsonObject } from '../keys/jws/compact.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
-/** The rules for the header and the claims of an assertion. Each throws a JwsError. */
+/**
+ * The checks of an assertion's header and claims. Each throws a JwsError if the assertion is not
+ * valid.
+ */
 
-/** The longest `sub` and `jti`, in characters. */
+/** The maximum length of `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
 /**
- * How long an assertion may be valid at most, in seconds. The server remembers its `jti` as long.
+ * The maximum lifetime of an assertion, in seconds. The server stores its `jti` for the same time.
  */
 const LONGEST_LIFE = 86_400;
-/** Header parameters that name a key. The keys come from the configured place alone. */
+/**
+ * Header parameters that contain or name a key. The server rejects them, because it uses only the
+ * keys from the configured place.
+ */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
- * The `typ` values of a workload's token, in small letters. Tokens of Kubernetes have none, and a
- * JWT-SVID may have the next two (JWT-SVID section 2.3). The last is from draft-ietf-oauth-
- * rfc7523bis.
+ * The `typ` values of a workload's token, in lower case. Tokens of Kubernetes have no `typ`, and a
+ * JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value is from
+ * draft-ietf-oauth-rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
- * Claims of access tokens, ID tokens and logout tokens. A workload's token may have the same `typ`
- * as these, so they are told apart by their claims (RFC 8725 section 3.12).
+ * Claims of access tokens, ID tokens and logout tokens. These tokens may have the same `typ` as a
+ * workload's token. So the server tells them apart by their claims (RFC 8725 section 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -33,13 +39,13 @@ const CLAIMS_OF_OTHERS = [
   'events',
 ] as const;
 
-/** Requires this `typ` (RFC 8725 section 3.11), and no key in the header. */
+/** Throws unless the header has this `typ` (RFC 8725 section 3.11) and contains no key. */
 export function requireHeader(header: JsonObject, type: string): void {
   if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
   requireNoKey(header);
 }
 
-/** Requires the `typ` of a workload's token, and no key in the header. */
+/** Throws unless the header has the `typ` of a workload's token and contains no key. */
 export function requireWorkloadHeader(header: JsonObject): void {
   const { typ } = header;
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
@@ -48,7 +54,7 @@ export function requireWorkloadHeader(header: JsonObject): void {
   requireNoKey(header);
 }
 
-/** Requires that no claim shows another kind of token than a workload's. */
+/** Throws if a claim shows that this is another kind of token. */
 export function requireWorkloadClaims(claims: JsonObject): void {
   const found = CLAIMS_OF_OTHERS.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined)
@@ -60,14 +66,14 @@ function requireNoKey(header: JsonObject): void {
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
 
-/** Returns the `kid`, or null if it is missing. */
+/** Returns the `kid`. Returns null if it is missing. */
 export function readKeyId({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;
 }
 
-/** Returns a claim that is a text of at most 255 characters, without NUL. */
+/** Returns a claim. Throws unless it is a text of at most 255 characters, without NUL. */
 export function requireText(claims: JsonObject, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const isText =
@@ -80,14 +86,17 @@ export function requireText(claims: JsonObject, name: string): string {
   throw new JwsError(`its ${name} is missing, or not a text of at most ${LONGEST_TEXT} characters`);
 }
 
-/** Requires exactly this audience, as a string or as the only member of a list. */
+/** Throws unless `aud` is exactly this audience, as a string or as the only member of a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
     throw new JwsError('its aud is not this server alone, by its issuer');
 }
 
-/** Requires the configured tenant, or none if none is configured. */
+/**
+ * Throws unless `tenant` is the configured tenant. If no tenant is configured, the claim must be
+ * missing.
+ */
 export function requireTenant({ tenant }: JsonObject, expected: string | null): void {
   if (tenant === (expected ?? undefined)) return;
   throw new JwsError(
@@ -98,8 +107,7 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 }
 
 /**
- * Checks the times, and returns when the assertion expires, in whole seconds. `now` is also in
- * seconds.
+ * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
  */
 export function requireTimes(
   { exp, iat, nbf }: JsonObject,
@@ -121,8 +129,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. It may have no `iat` (JWT-SVID section 3). Then it must
- * expire within the maximum age. `now` is in seconds.
+ * Checks the times of a workload's token. It may have no `iat` (JWT-SVID section 3). In that case,
+ * it must expire within the maximum age. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   const hasAge = Object.hasOwn(claims, 'iat');

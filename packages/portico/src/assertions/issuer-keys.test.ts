@@ -8,7 +8,7 @@ import { startDocumentHost } from '../../../../test/support/document-host.ts';
 import { readKeySet } from '../clients/key-sets.ts';
 import { issuerKeysAt } from './issuer-keys.ts';
 
-/** An issuer whose keys are in a file. `parsed` counts how often its key set was parsed. */
+/** Creates an issuer whose keys are in a file. `parsed` counts how often its key set was parsed. */
 async function startIssuer() {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-issuer-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -6,27 +6,31 @@ import { OutboundError } from '../http/outbound/limits.ts';
 import type { PublicKey } from '../keys/jws/public-keys.ts';
 import type { IssuerKeyLocation } from './trusted-issuer.ts';
 
-/** Reads a key set (RFC 7517). Returns null for anything else. */
+/** Reads a key set (RFC 7517). Returns null for any other value. */
 export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
 
-/** Whether one of these keys fits. */
+/** Returns whether one of these keys fits. */
 export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
 
 /** Finds an issuer's public keys. */
 export interface IssuerKeys {
   /**
-   * Whether `fits` is true for the issuer's keys. Throws a NotNowError if they cannot be read now.
+   * Returns whether `fits` is true for the issuer's keys. Throws a NotNowError if the keys cannot
+   * be read now.
    */
   haveOne(fits: FitsKeys): Promise<boolean>;
 }
 
-/** The size limit of a key set, in bytes. */
+/** The maximum size of a key set, in bytes. */
 const LARGEST = 64 * 1024;
-/** How long to wait until the next fetch, in milliseconds: after a fetch, and after a failure. */
+/**
+ * How long to wait until the next fetch, in milliseconds. `BETWEEN_FETCHES` applies after a
+ * successful fetch, and `AFTER_FAILURE` after a failed one.
+ */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
 
-/** Returns the keys at this place. */
+/** Returns an object that reads the keys at this location. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
   fetching: GuardedOptions,
@@ -38,8 +42,9 @@ export function issuerKeysAt(
 }
 
 /**
- * Keys in a file. The file is read for each assertion, so that a change works at once. Its keys are
- * parsed only if the text changed, because anyone can send assertions that no key fits.
+ * Reads keys from a file. It reads the file for each assertion, so that a change takes effect
+ * immediately. It parses the keys only if the text has changed, because anyone can send assertions
+ * that no key fits.
  */
 class KeysInFile implements IssuerKeys {
   readonly #file: string;
@@ -76,7 +81,7 @@ class KeysInFile implements IssuerKeys {
   }
 }
 
-/** Returns the content of a file. Null if it is longer than `limit` bytes. */
+/** Returns the content of a file. Returns null if it is longer than `limit` bytes. */
 async function readAtMost(file: string, limit: number): Promise<string | null> {
   const handle = await open(file);
   try {
@@ -87,28 +92,32 @@ async function readAtMost(file: string, limit: number): Promise<string | null> {
   }
 }
 
-/** A fetched set, and when it was fetched. */
+/** A fetched key set, and when it was fetched, in milliseconds since 1970. */
 interface Fetched {
   readonly keys: readonly PublicKey[];
   readonly at: number;
 }
 
 /**
- * Keys that an issuer publishes. A fetched set is used for its lifetime. If no key fits, it is
- * fetched again earlier, so that an issuer can change its keys without telling the server.
+ * Fetches keys that an issuer publishes, and uses a fetched set for its lifetime. If no key fits,
+ * it fetches the set again before that, so that an issuer can change its keys without telling the
+ * server.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
-  /** In milliseconds. After that, a withdrawn key is refused. */
+  /**
+   * How long a fetched set is used, in milliseconds. After that time, the server no longer accepts
+   * a withdrawn key.
+   */
   readonly #lifetime: number;
   readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
   readonly #clock: () => number;
   readonly #readKeySet: ReadKeySet;
   #fetched: Fetched | null = null;
-  /** When the last fetch ended, and how long to wait after it. */
+  /** When the last fetch ended, and how long to wait after it, in milliseconds. */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
-  /** The fetch that begins after the one that is under way. */
+  /** The fetch that starts when the running fetch has ended. */
   #following: Promise<readonly PublicKey[]> | null = null;
 
   constructor(
@@ -131,7 +140,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Only what one of its keys signed makes the server fetch, so that strangers cannot.
+    // Fetch again only if a known key has signed the assertion. Otherwise anyone could make the
+    // server fetch again and again.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -140,16 +150,20 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /** Whether the time is over. A clock that was set back ends it, too. */
+  /** Whether the time is over. If the clock was set back, the time is over too. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
   }
 
-  /** Returns the keys of a fetch. It begins now, unless the keys have a lifetime. */
+  /**
+   * Returns newly fetched keys. If the keys have a lifetime, the result of a running fetch is
+   * enough. Otherwise, a new fetch must start now.
+   */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The fetch that is under way may have been answered before a key was withdrawn.
+    // The response to the running fetch may have been sent before a key was withdrawn. So wait for
+    // another fetch.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -167,7 +181,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // A key that was withdrawn during the fetch may be in the answer, so the lifetime begins now.
+    // The response may contain a key that is withdrawn during the fetch. So the lifetime starts
+    // now, and not when the response arrives.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

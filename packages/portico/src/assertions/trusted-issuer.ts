@@ -1,6 +1,8 @@
 import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 
-/** What an issuer may assert. `people`: who a person is. `clients`: which workload a client is. */
+/**
+ * What an issuer may assert: who a person is (`people`), or which workload a client is (`clients`).
+ */
 export type AssertedSubject = 'people' | 'clients';
 
 /**
@@ -10,23 +12,23 @@ export type AssertedSubject = 'people' | 'clients';
 export type IssuerKeyLocation =
   { readonly url: string; readonly lifetime: number } | { readonly file: string };
 
-/** An issuer outside this server, whose signed assertions the server accepts (RFC 7521). */
+/** An issuer other than this server, whose signed assertions the server accepts (RFC 7521). */
 export interface TrustedIssuer {
   /**
-   * The value of `iss`, compared character by character. Or the id of a SPIFFE trust domain, whose
-   * tokens are identified by `sub`.
+   * The value of `iss`, compared character by character. For SPIFFE, this is the id of a trust
+   * domain, and the server finds it in the token's `sub`.
    */
   readonly issuer: string;
-  /** Where its public keys are (RFC 7517). */
+  /** Where the issuer's public keys are (RFC 7517). */
   readonly keys: IssuerKeyLocation;
-  /** The algorithms that it may sign with. */
+  /** The algorithms that the issuer may sign with. */
   readonly algorithms: readonly VerifiedAlgorithm[];
-  /** What it may assert. */
+  /** What the issuer may assert. */
   readonly asserts: readonly AssertedSubject[];
-  /** The only value of `tenant` that is accepted. Null if assertions must have none. */
+  /** The only value of `tenant` that is accepted. Null if assertions must have no tenant. */
   readonly tenant: string | null;
-  /** How far its clock may differ, in seconds. */
+  /** How far the issuer's clock may differ, in seconds. */
   readonly clockTolerance: number;
-  /** How long ago an assertion may have been issued, in seconds. */
+  /** The maximum age of an assertion, in seconds. */
   readonly maximumAge: number;
 }

@@ -17,14 +17,16 @@ import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts
 import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
-/** How many keys to try if an assertion names no key. Each one costs a verification. */
+/**
+ * The maximum number of keys to try if an assertion names no key. Each try costs a verification.
+ */
 const MOST_TRIED = 10;
 
-/** What an assertion about a person must be. */
+/** The required properties of an assertion about a person. */
 export interface ExpectedAssertion {
-  /** Its `typ`. */
+  /** The required `typ`. */
   readonly type: string;
-  /** Its `aud`. */
+  /** The required `aud`. */
   readonly audience: string;
 }
 
@@ -34,13 +36,13 @@ export interface VerifiedAssertion {
   /** The issuer's tenant. Null if it has none. */
   readonly tenant: string | null;
   readonly subject: string;
-  /** The algorithm that signed it. */
+  /** The algorithm of its signature. */
   readonly algorithm: VerifiedAlgorithm;
-  /** All its claims. */
+  /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that it was used. Returns false if any process has recorded that before. Call it after
-   * all other checks, and before anything is issued.
+   * Records that the assertion was used. Returns false if any process has recorded that before.
+   * Call it after all other checks, and before the server issues anything.
    */
   claim(): Promise<boolean>;
 }
@@ -79,25 +81,27 @@ export class TrustedIssuers {
     this.#clock = fetching.clock;
   }
 
-  /** Whether the server trusts this issuer with this. */
+  /** Whether the server trusts this issuer to assert this. */
   trusts(issuer: string, asserts: AssertedSubject): boolean {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
-  /** Returns the issuers that the server trusts with this. */
+  /** Returns the issuers that the server trusts to assert this. */
   trustedWith(asserts: AssertedSubject): readonly string[] {
     return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
   }
 
-  /** Returns the tenant whose assertions are accepted. Null for none, or for an unknown issuer. */
+  /**
+   * Returns the tenant whose assertions are accepted. Returns null if no tenant is configured, or
+   * if the issuer is unknown.
+   */
   tenantOf(issuer: string): string | null {
     return this.#known.get(issuer)?.settings.tenant ?? null;
   }
 
   /**
-   * Returns the assertion about a person in this text. Throws a JwsError with the reason if it is
-   * not valid here and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes
-   * nothing.
+   * Verifies an assertion about a person. Throws a JwsError with the reason if it is not valid for
+   * this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes nothing.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -123,9 +127,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Returns the `sub` of a workload's token, which this issuer signed for this audience. Throws
-   * like `verify`. A platform gives a program one token, which it presents until it expires, so the
-   * token is not used up (RFC 7523 section 3).
+   * Verifies a workload's token that this issuer signed for this audience, and returns its `sub`.
+   * Throws like `verify`. It does not mark the token as used, because a platform gives a program
+   * one token, which the program presents until it expires (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;

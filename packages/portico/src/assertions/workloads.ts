@@ -1,16 +1,16 @@
-/** Names of workloads in tokens, and the patterns that clients are registered with. */
+/** Compares names of workloads in tokens with the patterns of registered clients. */
 
-/** How the id of a SPIFFE trust domain begins. Such an id is the issuer of JWT-SVIDs. */
+/** The beginning of a SPIFFE trust domain's id. This id is the issuer of JWT-SVIDs. */
 const SPIFFE = 'spiffe://';
-/** A trust domain (SPIFFE-ID section 2.1). At most as long as an issuer. */
+/** Matches the id of a trust domain (SPIFFE-ID section 2.1). It is at most as long as an issuer. */
 const TRUST_DOMAIN = /^spiffe:\/\/[a-z0-9._-]{1,246}$/;
-/** A SPIFFE ID with a path (SPIFFE-ID section 2.2), and its trust domain. */
+/** Matches a SPIFFE ID with a path (SPIFFE-ID section 2.2). The group is its trust domain. */
 const SPIFFE_ID = /^(spiffe:\/\/[a-z0-9._-]{1,246})\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
-/** Visible ASCII characters. */
+/** Matches visible ASCII characters. */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
-/** What `*` stands for: a whole segment, with the characters of SPIFFE IDs. */
+/** Matches the text that `*` can stand for: a whole segment, with the characters of SPIFFE IDs. */
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** Segments that some programs do not read as names. */
+/** Matches the segments `.` and `..`. Some programs do not read them as names. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 /** Whether this is the id of a SPIFFE trust domain, such as `spiffe://example.org`. */
@@ -18,15 +18,16 @@ export function isTrustDomain(issuer: string): boolean {
   return TRUST_DOMAIN.test(issuer);
 }
 
-/** Returns the id of the trust domain of a SPIFFE ID. Null for any other value. */
+/** Returns the id of the trust domain of a SPIFFE ID. Returns null for any other value. */
 export function trustDomainOf(subject: unknown): string | null {
   if (typeof subject !== 'string' || DOTS.test(subject.slice(SPIFFE.length))) return null;
   return SPIFFE_ID.exec(subject)?.[1] ?? null;
 }
 
 /**
- * Whether a subject is the pattern, character by character. If the pattern ends with `*` as a whole
- * segment, the subject has any one segment there. Segments end at `/` and `:`.
+ * Whether a subject matches a pattern. They are compared character by character. If the last
+ * segment of the pattern is `*`, the subject may have any one segment there. Segments end at `/`
+ * and `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;
@@ -35,14 +36,17 @@ export function matchesSubject(pattern: string, subject: string): boolean {
   return subject.startsWith(prefix) && SEGMENT.test(last) && !DOTS.test(last);
 }
 
-/** Returns why no client can have this pattern. Null if one can. It continues a sentence. */
+/**
+ * Returns why no client can have this pattern. Returns null if a client can have it. The text
+ * continues a sentence.
+ */
 export function subjectProblem(issuer: string, pattern: string): string | null {
   if (!SUBJECT.test(pattern)) return 'must be 1 to 255 visible ASCII characters';
   const fixed = hasWildcard(pattern) ? pattern.slice(0, -1) : pattern;
   if (fixed.includes('*'))
     return 'may have only one *, as the whole last segment after / or :, such as prod:*';
   if (!isTrustDomain(issuer)) return null;
-  // A trust domain vouches for its own names only.
+  // A trust domain may assert only names below its own id.
   const example = hasWildcard(pattern) ? `${fixed}a` : pattern;
   return trustDomainOf(example) === issuer ? null : `must be a SPIFFE ID below ${issuer}/`;
 }

@@ -9,7 +9,7 @@ export const AUDIT = 'oauth_server.audit';
 
 /**
  * The administrator who acts: a user of the console, or a signed-in person on an administrator's
- * page. The code that handles the request sets this. It never comes from the request itself.
+ * page. The code that handles the request sets this value. It never comes from the request itself.
  */
 export type Administrator = 'console' | PersonReference;
 
@@ -21,7 +21,7 @@ export interface Acting {
 
 /** The authorization that an event is about. */
 export interface AuditedAuthorization {
-  /** The id of the authorization's family. It grants no access. */
+  /** The authorization's id. The id grants no access. */
   readonly authorization: string;
   /** The client that has the authorization. */
   readonly clientId: string;
@@ -39,8 +39,8 @@ export type AuditEvent =
       readonly scopes: readonly string[];
       readonly audience: string | null;
       /**
-       * The id of the authorization in which the person allowed this before. Missing if the person
-       * was asked.
+       * The id of the earlier authorization in which the person gave this consent. Missing if the
+       * person answered on the consent page.
        */
       readonly remembered?: string;
     })
@@ -56,8 +56,8 @@ export type AuditEvent =
       readonly scopes: readonly string[];
     }
   /**
-   * A code or refresh token was used a second time, so an attacker may have it. Its family is now
-   * revoked.
+   * An authorization code or refresh token was used a second time, so an attacker may have it. All
+   * tokens of the authorization are now revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
@@ -71,7 +71,7 @@ export type AuditEvent =
         readonly type: 'family_revoked';
         /**
          * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
-         * administrator; or that the person's session ended.
+         * administrator. `session` means that the person's session ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
@@ -87,15 +87,18 @@ export type AuditEvent =
       readonly authorization: string | null;
     }
   /**
-   * A person's session at the host was ended, because a client asked for it. There is no event if
-   * the host has its own page for this.
+   * A client asked to sign a person out, and the host has ended the person's session. There is no
+   * event if the host has its own page for this.
    */
   | {
       readonly type: 'signed_out';
-      /** The client that asked. Null if that is unknown. */
+      /** The client that asked. Null if the client is unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
-      /** Whether the person confirmed it. If not, the client proved it with an ID token. */
+      /**
+       * Whether the person confirmed the sign-out. If not, the client proved with an ID token that
+       * it may sign the person out.
+       */
       readonly confirmed: boolean;
     }
   /**
@@ -125,8 +128,8 @@ export type AuditEvent =
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The numbers of authorizations, clients' own tokens, waiting requests, and initial access
-       * tokens that were ended.
+       * The numbers of ended authorizations, ended tokens of clients themselves, ended waiting
+       * requests, and ended initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -143,8 +146,9 @@ export type AuditEvent =
       readonly subjects: number;
     })
   /**
-   * An administrator said which account an organization means by a subject, or took that back. The
-   * event does not name the subject, because erasing the person could not remove it from here.
+   * An administrator linked an account to the subject of an organization, or removed the link. The
+   * event does not contain the subject, because the server could not remove the subject from it
+   * when the person is erased.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -154,14 +158,19 @@ export type AuditEvent =
       /** The tenant of the issuer. Null if it has none. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again that was ended. */
+  /** An administrator allowed organizations to give access again that was ended. */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
-      /** Null for all clients, except those whose access was ended alone. */
+      /**
+       * The client whose access was allowed again. Null for all clients, except those whose access
+       * was also ended individually.
+       */
       readonly clientId: string | null;
     })
-  /** A client was registered. For a document client: a person saw its first request. */
+  /**
+   * A client was registered. For a document client, this means that a person saw its first request.
+   */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
@@ -188,8 +197,8 @@ export type AuditEvent =
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * Until when the previous secret is accepted, in milliseconds since 1970. Null if it ended
-       * immediately.
+       * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
+       * stopped immediately.
        */
       readonly previousExpiresAt: number | null;
     })
@@ -216,8 +225,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person was refused an administrator's page or form. For each person and reason,
-   * there is at most one event per minute.
+   * The server refused a signed-in person an administrator's page or form. For each person and
+   * reason, there is at most one event per minute.
    */
   | {
       readonly type: 'admin_refused';
@@ -273,8 +282,8 @@ export type AuditEvent =
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * After many wrong secrets, an attempt got a 429 response for the first time. Later ones cause no
-   * events until a quarter of an hour has passed without a failure.
+   * After many wrong secrets, an attempt got a 429 response for the first time. Further 429
+   * responses cause no events until a quarter of an hour has passed without a failure.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
@@ -327,8 +336,8 @@ export interface FailedClientAuthentication {
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. If that fails, it only logs the failure, because
- * the change has already happened.
+ * Returns an Audit that passes events to `taken`. If `taken` fails, the Audit only logs the
+ * failure, because the change has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {

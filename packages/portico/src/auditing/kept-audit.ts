@@ -41,7 +41,7 @@ export interface AuditRecord {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Selects stored events. An event must match all given properties. */
+/** Selects stored events. An event must match all properties that are set. */
 export interface AuditFilter {
   /** Only events at or after this time, in milliseconds since 1970. */
   readonly since?: number;
@@ -70,9 +70,9 @@ export interface AuditPageRequest {
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. There may be fewer events than you asked for, or none, although more follow,
-   * because a page reads only some thousands of events. This happens if each of two conditions
-   * matches often, but both together rarely.
+   * The events. There may be fewer events than you asked for, or none, although there are more
+   * pages. The reason is that a page reads only some thousands of events. This happens if each of
+   * two conditions matches often, but both together rarely.
    */
   readonly items: readonly AuditRecord[];
   /** The cursor of the next page. Null if this is the last page. */
@@ -92,10 +92,10 @@ export interface KeptAudit {
   /**
    * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
    * at most `batch` events that the person caused as an administrator. Also removes the network
-   * address and the request id.
+   * address and the request id from them.
    *
-   * Returns how many events it changed. Call it until it returns 0. If events are written
-   * meanwhile, for example by a running request, another call is needed for them.
+   * Returns how many events it changed. Call it until it returns 0. If a running request writes
+   * another event in the meantime, you must call it again for that event.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

@@ -16,8 +16,8 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that revoked nothing. Browser histories contain spent codes.
- * Anyone who finds a spent code can send it any number of times, and the events would fill the
+ * Limits audit events about replays that revoked nothing. Browser histories contain used codes.
+ * Anyone who finds such a code can send it any number of times, and the events would fill the
  * audit. The log still has a line for each replay.
  */
 export class ReplayEventLimit {

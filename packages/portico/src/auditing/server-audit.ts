@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 import { takenBy, type Audit } from './audit.ts';
 import type { KeptAudit } from './kept-audit.ts';
 
-/** Receives audit events in addition to the host. A feature provides it. */
+/** Receives audit events in addition to the host. A feature implements this interface. */
 export interface AuditSink extends KeptAudit {
   /** Whether the sink stores new events, so that `list` returns them. */
   readonly keeps: boolean;

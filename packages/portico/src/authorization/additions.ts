@@ -20,26 +20,34 @@ export type EarlierScopes = (
   audience: string | null,
 ) => Promise<readonly string[]>;
 
-/** An authorization that a person has just allowed. It is not stored yet. */
+/** An authorization that a person has just allowed. The server has not stored it yet. */
 export interface AllowedAuthorization extends Pick<
   Family,
   'id' | 'clientId' | 'person' | 'subject' | 'scopes'
 > {
   readonly client: Client;
-  /** The authorization whose consent counts for this one. Null if the person was asked. */
+  /**
+   * The earlier authorization whose consent also covers this one. Null if the person answered on
+   * the consent page.
+   */
   readonly prior: PriorAuthorization | null;
-  /** The person's answer. */
+  /** The HTTP request with the person's answer. */
   readonly request: Request;
-  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  /**
+   * When the server started to read the signed-in person from the host, in milliseconds since 1970.
+   */
   readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;
 }
 
-/** Returns details to keep with an authorization. Can refuse it. */
+/**
+ * Returns details to store with an authorization. It can throw an error to refuse the
+ * authorization.
+ */
 export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | undefined>;
 
-/** What features add to authorization requests and responses. */
+/** The additions of features to authorization requests and responses. */
 export interface AuthorizationAdditions {
   /** Finds clients that were never registered. Null if every client is registered. */
   readonly clientSource: ClientSource | null;
@@ -52,17 +60,20 @@ export interface AuthorizationAdditions {
   readonly responseModes: ResponseModes;
   /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /** The step before the consent screen, such as a new sign-in. Null if no feature adds a step. */
+  /** The step before the consent page, such as a new sign-in. Null if no feature adds a step. */
   readonly interaction: Interaction | null;
-  /** Return details to keep with authorizations. */
+  /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */
   readonly scopeChoices: ScopeChoices | null;
-  /** Answers in people's place. Null if the consent page is always shown. */
+  /**
+   * Finds earlier authorizations whose consent allows the server to skip the consent page. Null if
+   * the server always shows the page.
+   */
   readonly priorConsent: PriorConsent | null;
-  /** Receive what people answer on the consent page. */
+  /** Functions that receive people's answers on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /** Null if a new authorization contains only the requested scopes. */
   readonly earlierScopes: EarlierScopes | null;

@@ -1,9 +1,9 @@
 import type { Authentication } from '../host.ts';
 import type { Server } from '../server.ts';
 
-/** What the host says about the person's authentication. */
+/** The host's information about the person's authentication. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
-  /** In milliseconds since 1970; never in the future. */
+  /** When the person authenticated, in milliseconds since 1970. Never in the future. */
   readonly at: number;
 }
 
@@ -11,8 +11,9 @@ export interface KnownAuthentication extends Omit<Authentication, 'at'> {
 const SKEW = 60_000;
 
 /**
- * Asks the host when the signed-in person authenticated. Returns null if the host does not know it,
- * or says a time in the future: that proves nothing. Throws if the answer is not valid.
+ * Asks the host when the signed-in person authenticated. Returns null if the host does not know, or
+ * if it returns a time in the future, because that proves nothing. Throws if the host's result is
+ * invalid.
  */
 export async function findAuthentication(
   { host, clock }: Server,

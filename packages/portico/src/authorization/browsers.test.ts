@@ -9,7 +9,7 @@ const GRACE = { provider: 'staff', id: 'grace' };
 const HTTPS = '__Host-portico_browser';
 const HTTP = 'portico_browser';
 
-/** The parts of a request other than its cookies. */
+/** The parts of a request, without its cookies. */
 interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -139,7 +139,7 @@ describe('the secret of a browser', () => {
       browsers.renew(visit);
       const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
       expect(given).not.toBe('');
-      // This cookie is for no person yet. The next person who signs in continues with it.
+      // No person has used this cookie yet. The next person who signs in continues with it.
       const next = request(given);
       const secret = await browsers.secret(next, ADA);
       expect(secret).not.toBe(before);

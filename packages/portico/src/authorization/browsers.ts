@@ -15,25 +15,31 @@ interface Browser {
   readonly renewed: boolean;
 }
 
-/** There may be several cookies: over http, a sibling domain can plant one with the same name. */
+/**
+ * The possible cookies of a browser. There may be several, because over http, a sibling domain can
+ * set a cookie with the same name.
+ */
 type Candidates = readonly [Browser, ...Browser[]];
 
 /** Matches the random bits, followed by the person's hash if a person is signed in. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
-/** In characters. Portico's own cookies have about 150. */
+/**
+ * The maximum length of a cookie's value, in characters. Portico's own cookies have about 150
+ * characters.
+ */
 const LONGEST_VALUE = 200;
 /**
  * The maximum number of cookies with this name that Portico tries, starting from the last. Over
- * http, a sibling domain can plant cookies with the same name. Browsers send cookies with a longer
- * path first (RFC 6265 section 5.4). So a planted cookie for the same path can follow ours at most
- * once for each parent domain.
+ * http, a sibling domain can set cookies with the same name. Browsers send cookies with a longer
+ * path first (RFC 6265 section 5.4). So for each parent domain, at most one foreign cookie for the
+ * same path can follow Portico's cookie.
  */
 const MOST_TRIED = 4;
 
 /**
- * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie contains 256
- * random bits and, once a person is signed in, a hash of the person. It is encrypted, so an
- * attacker who plants a cookie in a browser does not know its content (decision 30).
+ * Distinguishes browsers with a cookie, for a host without `browserSecret`. The cookie contains 256
+ * random bits. After a person has signed in, it also contains a hash of the person. It is
+ * encrypted, so an attacker who sets a cookie in a browser does not know its content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -116,9 +122,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. Only then may a browser without a cookie get a new one. A form
+ * Whether the browser opens a page. Only then does a browser without a cookie get a new one. A form
  * from another site or an embedded page arrives without the browser's existing cookie. A new cookie
- * would replace that cookie, and the browser could no longer answer its open consent screens.
+ * would replace that cookie, and the browser could no longer answer its open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

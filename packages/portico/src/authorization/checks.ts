@@ -21,8 +21,8 @@ import {
 } from './request-parameters.ts';
 
 /**
- * The checks for an authorization request whose client and redirect URI are known to be valid. The
- * server sends each refusal to the redirect URI.
+ * The checks for an authorization request whose client and redirect URI are known to be valid. If a
+ * check refuses the request, the server sends the error to the redirect URI.
  */
 
 /** The server and its features, which the checks use. */
@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** How a request can arrive. */
+/** The ways in which a request can arrive. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
@@ -115,7 +115,10 @@ export function isCheck(name: string): boolean {
   return CHECKS.some(([each]) => each === name);
 }
 
-/** Returns the parameters that features read: their own, and the one that names a key. */
+/**
+ * Returns the names of the parameters that only features read, including the parameter that names a
+ * key.
+ */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
@@ -204,7 +207,7 @@ function requireScope(
 
 /**
  * Returns the scopes, and drops or refuses `openid` if there is no key to sign the ID token. Runs
- * before the person is asked, because the server could not issue the ID token afterwards.
+ * before the consent page is shown, because the server could not issue the ID token afterwards.
  */
 async function signable(
   scopes: readonly string[],

@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** What a person allows, before it is stored. */
+/** The access that a person allows, before it is stored. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -84,8 +84,10 @@ export class ConsentAnswers {
   }
 
   /**
-   * Allows these scopes without a question. Returns null if the prior authorization has ended or no
-   * longer applies, or if the person must go to a page of the host first.
+   * Allows these scopes without showing the consent page. Returns null in these cases:
+   *
+   * - The earlier authorization (`prior`) has ended or no longer covers the request.
+   * - The person must first go to a page of the host.
    */
   async completeWithPrior(
     pending: ConsentRequest,
@@ -99,16 +101,19 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Decides whether the person must go to a page of the host before the answer counts. */
+  /** Decides whether the person must go to a page of the host before the answer takes effect. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
   }
 
   /**
-   * Records the first decision. Returns null if the request was answered, ended or expired since it
-   * was read. With `prior`, the person was not asked: also returns null if that authorization has
-   * ended or no longer applies, or if the person may not grant the scopes any more.
+   * Records the first decision. Returns null if the request was answered, ended or expired after it
+   * was read.
+   *
+   * With `prior`, the server skips the consent page. Then it also returns null if that
+   * authorization has ended or no longer covers the request, or if the person may no longer grant
+   * the scopes.
    */
   async #answerFirst(
     pending: ConsentRequest,
@@ -132,11 +137,12 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // A client's redirect URIs become fixed at its first use. So check again that the client
-      // still has the redirect URI that the person saw.
+      // A client can change its redirect URIs until its first use. So check again that it still has
+      // the redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
-    // Record it first: if the answer is lost, the person is asked again.
+    // Call the features before the server stores the answer. If storing the answer fails, the
+    // person sees the question again.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -212,7 +218,10 @@ export class ConsentAnswers {
     };
   }
 
-  /** Returns these details and those that features keep. Undefined for none. */
+  /**
+   * Returns these details together with the details from features. Returns undefined if there are
+   * none.
+   */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,
@@ -225,7 +234,7 @@ export class ConsentAnswers {
     return details;
   }
 
-  /** Returns the lifetime of a code in seconds. */
+  /** Returns the lifetime of an authorization code for this client, in seconds. */
   #codeLifetime(client: Client): number {
     const { config, profiles } = this.#server;
     return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);

@@ -7,7 +7,7 @@ import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../s
 import { intersectScopes } from '../tokens/scopes.ts';
 import type { ScopesToAsk } from './grantable-scopes.ts';
 
-/** The question on the consent screen. */
+/** The question on the consent page. */
 export interface ConsentQuestion {
   readonly requestId: string;
   readonly client: Client;
@@ -15,8 +15,8 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * Those of `scopes` that the person has allowed this client before. Empty unless the resource
-   * lets clients ask for more scopes step by step.
+   * Those of `scopes` that the person has allowed this client before. Empty unless clients can ask
+   * for more scopes of the resource step by step.
    */
   readonly grantedBefore: readonly string[];
   /** Those of `scopes` that the person can choose. Undefined if there is nothing to choose. */
@@ -27,7 +27,10 @@ export interface ConsentQuestion {
   readonly csrfToken: string;
 }
 
-/** A request, together with what the person can choose and the details for the authorization. */
+/**
+ * A request, together with the scopes that the person can choose, and the details for the
+ * authorization.
+ */
 export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
 /** Returns the question for this request, with the token of its form. */
@@ -62,8 +65,8 @@ export function isConsentToken(csrfToken: string, requestId: string, visitor: Vi
 }
 
 /**
- * Returns the parts of the form token: the form's name and the request. Several consent screens can
- * be open at once (AS-8.3), so each has its own token.
+ * Returns the parts of the form token: the form's name and the request. Several consent pages can
+ * be open at the same time (AS-8.3), so each has its own token.
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

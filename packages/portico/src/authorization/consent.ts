@@ -14,7 +14,7 @@ import type { AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { isOpened, notSilent } from './silent-requests.ts';
 
-/** The question for the consent screen, or the response if there is nothing to ask. */
+/** The question for the consent page, or the response if there is nothing to ask. */
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
@@ -75,8 +75,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // The same page was opened twice at once, and the other request was saved first. Or the
-    // prior authorization has ended, or no longer applies.
+    // There are two possible reasons. Either the same page was opened twice at the same time, and
+    // the other request was saved first. Or the earlier authorization has ended, or no longer
+    // covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
@@ -85,8 +86,8 @@ export class Consent {
   }
 
   /**
-   * Returns the authorization in which the person allowed these scopes on the consent page. Null if
-   * the page must be shown.
+   * Returns an earlier authorization in which the person has allowed these scopes on the consent
+   * page. Returns null if the server must show the page.
    */
   async #findPrior(
     asked: AuthorizationRequest,

@@ -90,7 +90,7 @@ export class CookieSealer implements Sealer {
 export class Sealing {
   readonly #server: Server;
 
-  /** Only the server calls this constructor. */
+  /** Portico calls this constructor. Use the member `sealing` of the server. */
   constructor(server: Server) {
     this.#server = server;
   }

@@ -6,7 +6,7 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** The responses `access_denied` (RFC 6749 section 4.1.2.1). */
 
-/** Returns the response if the person may grant nothing of what the client asks for. */
+/** Returns the response for a person who may grant none of the requested scopes. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,
@@ -16,7 +16,10 @@ export function nothingHeld(request: AuthorizationRequest, client: Client): Auth
   );
 }
 
-/** Returns the response if the person denied the request, or allowed it and can grant nothing. */
+/**
+ * Returns the response for a person who denied the request, or who allowed it but can no longer
+ * grant any scope.
+ */
 export function notAllowed(
   request: ConsentRequest,
   client: Client,
@@ -27,7 +30,7 @@ export function notAllowed(
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
-/** Returns the response if the person allows a request again and its code was used. */
+/** Returns the response if the person allows a request again after its code was used. */
 export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

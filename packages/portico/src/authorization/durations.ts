@@ -36,7 +36,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From the largest unit to the smallest. */
+/** The units, from the largest to the smallest. */
 const UNITS = [
   ['day', DAY],
   ['hour', HOUR],
@@ -51,7 +51,8 @@ const UNITS = [
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Use the larger unit if the time is a whole number of it. Otherwise round down.
+  // Use the unit that divides the time exactly, if it is the larger one. Otherwise, use the other
+  // unit and round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

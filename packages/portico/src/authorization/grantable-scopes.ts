@@ -7,7 +7,7 @@ import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { addedScopes, choicesFor } from './scope-choices.ts';
 
-/** The scopes that the consent page asks for. */
+/** The scopes that the consent page shows. */
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
@@ -27,7 +27,9 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /** Returns the scopes to ask for, and what the person can choose, for a new request. */
+  /**
+   * Returns the scopes to ask for, and the scopes that the person can choose, for a new request.
+   */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,
@@ -56,8 +58,8 @@ export class GrantableScopes {
   }
 
   /**
-   * Returns the scopes that the person has allowed this client before. Empty unless the resource
-   * lets clients ask for more scopes step by step.
+   * Returns the scopes that the person has allowed this client before. Empty unless clients can ask
+   * for more scopes of the resource step by step.
    */
   async #allowedBefore(
     client: Client,
@@ -86,8 +88,8 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the client would get at least one requested scope. If only earlier scopes are left, the
- * client would get nothing that it asked for.
+ * Whether the client would get at least one scope that it requested. If only scopes from earlier
+ * authorizations remain, the request gives the client nothing.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
@@ -119,8 +121,8 @@ function shownScopes(
 }
 
 /**
- * Whether an earlier scope is kept. `openid` is not kept, because each request must ask for it
- * (AS-1.3).
+ * Whether to keep a scope from an earlier authorization. `openid` is not kept, because each request
+ * must ask for it (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 

@@ -2,22 +2,24 @@ import type { OAuthError } from '../errors.ts';
 import type { Details } from '../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
-/** A step on a page of the host before the consent screen, such as authenticating again. */
+/** A step on a page of the host before the consent page, such as authenticating again. */
 export interface Interaction {
-  /** Decides the next step for a request that passed every check. */
+  /** Decides the next step for a request that has passed every check. */
   next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep>;
   /**
-   * Decides again when the person allows the request. Time has passed since the consent screen, and
-   * the browser may have another session. `shown` has the details that `next` returned.
+   * Decides again when the person allows the request. Time has passed since the consent page was
+   * shown, and the browser may have another session. `shown` contains the details that `next`
+   * returned.
    */
   confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
   /**
-   * Returns the details for access that this person allows now, without an authorization request.
+   * Returns the details for access that this person allows now without an authorization request,
+   * for example for a device.
    */
   details(request: Request): Promise<Details | undefined>;
 }
 
-/** A signed-in person's browser, on the way to the consent screen. */
+/** The visit of a signed-in person, before the consent page. */
 export interface InteractionVisit {
   readonly request: Request;
   /** When the server received the authorization request, in milliseconds since 1970. */
@@ -29,17 +31,18 @@ export interface InteractionVisit {
 /**
  * The next step for a request:
  *
- * - `page`: a page of the host, from which the browser returns to this path.
+ * - `page`: a page of the host. It sends the browser back afterwards.
  * - `refusal`: the error response to the client.
- * - `details`: the consent screen. The request keeps the details until the person answers.
+ * - `details`: the consent page. The server stores the details with the request until the person
+ *   answers.
  */
 export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
 
 /**
  * The next step after the person's answer:
  *
- * - `page`: a page of the host, and then the consent screen again.
- * - `details`: the code. The authorization stores the details.
+ * - `page`: a page of the host, and then the consent page again.
+ * - `details`: the response with the code. The server stores the details with the authorization.
  */
 export type ConfirmedStep = { readonly page: HostPage } | { readonly details: Details | undefined };
 

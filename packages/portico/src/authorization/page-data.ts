@@ -74,8 +74,8 @@ export function shownScopes(
 }
 
 /**
- * Returns the scopes in groups. Each scope is in the group of the first heading that accepts it.
- * Empty groups are left out.
+ * Returns the scopes in groups. The first heading that accepts a scope decides its group. Leaves
+ * out empty groups.
  */
 export function shownGroups(
   names: readonly string[],

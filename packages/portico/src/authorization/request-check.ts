@@ -19,7 +19,7 @@ export interface Findings {
   readonly audience: string | null;
   readonly scopes: readonly string[];
   readonly responseMode?: string | undefined;
-  /** Whether the server may show no page (`prompt=none`). Missing for no. */
+  /** Whether the server must not show a page (`prompt=none`). Missing if it may. */
   readonly silent?: true | undefined;
 }
 

@@ -7,7 +7,7 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Checks for single authorization request parameters. These checks need no client and no key. From
+ * Checks for single parameters of an authorization request. They need no client and no key. From
  * the configuration, they need only the resources.
  */
 
@@ -37,7 +37,10 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
-/** Without duplicates: a feature may read a parameter that the core refuses. */
+/**
+ * The names without duplicates. A feature may read a parameter that is also in the list of the
+ * core.
+ */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
@@ -71,7 +74,7 @@ export function isSilent(parameters: Parameters): boolean {
   return values.size === 1 && values.has('none');
 }
 
-/** Refuses `prompt=none`: consent is always asked for. */
+/** Refuses `prompt=none`, because the server always asks for consent. */
 export function refuseSilent(parameters: Parameters): void {
   if (!isSilent(parameters)) return;
   throw new OAuthError(
@@ -81,8 +84,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may be `consent`, or `none` alone,
- * which `refuseSilent` decides about.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may be `consent`. It may also be `none`
+ * alone, which `refuseSilent` handles.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -154,7 +157,7 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
   );
 }
 
-/** Returns the grant's audience (RFC 8707 section 2.1). */
+/** Returns the resource for which the client requests tokens (RFC 8707 section 2.1), or null. */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError(

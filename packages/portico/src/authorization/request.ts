@@ -27,21 +27,21 @@ import type { SentParameters } from './waiting-requests.ts';
  */
 
 /**
- * The result of a check: the request and its client, or the error response for the redirect URI.
- * `signInFirst` means that a person must sign in first.
+ * The result of the checks: the request and its client, or the error response for the redirect URI.
+ * `signInFirst` means that a person must sign in before the server can check the request.
  */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-/** The access that a client asks for: the scopes, and the API that tokens are for. */
+/** The access that a client asks for: the scopes, and the resource that the tokens are for. */
 export interface AskedAccess {
   readonly scopes: readonly string[];
   readonly audience: string | null;
 }
 
-/** The request's parameters, and whether the client itself sent them. */
+/** The parameters of a request, and whether the client sent them directly. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
@@ -51,7 +51,7 @@ export interface PutRequest {
 
 /**
  * Finds the client and the redirect URI, and then runs the checks in checks.ts. The order of the
- * checks matters: if a request has several errors, the server reports the first.
+ * checks matters: if a request has several errors, the server reports only the first.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -103,8 +103,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that this authenticated client sent directly. Throws an OAuthError to refuse
-   * it.
+   * Checks a request that this authenticated client sent directly. Throws an OAuthError if the
+   * server refuses it.
    */
   async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
     const { mayRedirect } = this.#additions;
@@ -121,8 +121,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks which access this client asks for in a request without a redirect URI, such as a device
-   * authorization request. Throws an OAuthError to refuse it.
+   * Checks the requested access in a request without a redirect URI, such as a device authorization
+   * request. Throws an OAuthError if the server refuses it.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
@@ -133,7 +133,7 @@ export class RequestChecks {
     };
   }
 
-  /** Returns the parameters that the server must store until it asks a person. */
+  /** Returns the parameters that the server must store until a person answers. */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),
@@ -150,7 +150,7 @@ export class RequestChecks {
       : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Runs the checks for a request whose client and redirect URI are certain. */
+  /** Runs the checks for a request whose client and redirect URI are known to be valid. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -271,8 +271,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters for sending this request again. `keyParameter` is the parameter that names
- * the key for the code.
+ * Returns the parameters with which this request can be sent again. `keyParameter` is the name of
+ * the parameter that names the key for the code.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

@@ -12,7 +12,7 @@ export interface ResponseMode {
   readonly name: string;
   /**
    * Returns why this mode cannot send a response with this state to this redirect URI, for the log.
-   * Returns null if it can. If a mode has no such function, it can send every response.
+   * Returns null if it can. A mode without this function can send every response.
    */
   problem?(returns: ReturnAddress): string | null;
 }
@@ -47,7 +47,7 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
 
   /**
    * Returns the mode for a checked request, or null for `query`. Throws a page error if the server
-   * does not have this mode any more.
+   * no longer has this mode.
    */
   of({ responseMode = QUERY }: AskedMode): Mode | null {
     if (responseMode === QUERY) return null;

@@ -9,7 +9,7 @@ const urlOf = (response: Omit<AuthorizationResponse, 'client'>) =>
 const redirectUri = 'https://client.example/callback';
 const error = new OAuthError('access_denied', 'The person said no.', 'for the log');
 
-// RFC 6749 sections 4.1.2 and 4.1.2.1, RFC 9207
+// RFC 6749 sections 4.1.2 and 4.1.2.1, and RFC 9207.
 test('a response has a code or an error with its description, the state and the issuer', () => {
   expect(urlOf({ redirectUri, state: 'a b', result: { code: 'c' } })).toBe(
     'https://client.example/callback?code=c&state=a+b&iss=https%3A%2F%2Fportal.example',

@@ -33,7 +33,7 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the request if this visitor may answer it now. Returns null if no request with this id
+   * Returns the request if this visitor can answer it now. Returns null if no request with this id
    * was saved.
    */
   async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
@@ -46,7 +46,10 @@ export class SavedRequests {
     return this.requireOpen(await this.requireOwn(requestId, visitor));
   }
 
-  /** Returns the request if this visitor was asked, even if it is already answered. */
+  /**
+   * Returns the request if this visitor has seen it on the consent page, even if it is already
+   * answered.
+   */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     const saved = await this.#findOwn(requestId, visitor);
     if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
@@ -54,8 +57,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the request if this visitor was asked, even if it is already answered. Returns null if
-   * no request with this id was saved.
+   * Returns the request if this visitor has seen it on the consent page, even if it is already
+   * answered. Returns null if no request with this id was saved.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
@@ -72,7 +75,7 @@ export class SavedRequests {
     return saved;
   }
 
-  /** Returns the request if it waits for an answer. */
+  /** Returns the request if it still waits for an answer. */
   requireOpen(saved: ConsentRequest): ConsentRequest {
     const { clock, paths } = this.#server;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
@@ -83,7 +86,10 @@ export class SavedRequests {
     return saved;
   }
 
-  /** Returns why the store refused to change a request that was pending when it was read. */
+  /**
+   * Returns the error for a request that the store refused to change, although it was pending when
+   * it was read.
+   */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
     return notAnswerable('it was put to the person with other scopes at the same moment');
@@ -110,8 +116,8 @@ export class SavedRequests {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // The person may have been asked before the requirement existed. So ignore a requirement that a
-    // client document added later.
+    // The page may have shown the request before the requirement existed. So ignore a requirement
+    // that a client document added later.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);

@@ -3,12 +3,12 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
 
-/** What a person can choose on the consent page. A server feature provides it. */
+/** The scopes that a person can choose on the consent page. A feature implements this interface. */
 export interface ScopeChoices {
   /** Whether the person may leave out this scope, although the client asks for it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page offers one of them if the client is registered for
+   * The scopes that the person may add. The page shows one of them if the client is registered for
    * it and does not ask for it.
    */
   readonly added: readonly string[];
@@ -38,14 +38,15 @@ export function choicesFor(
   return optional.length + added.length === 0 ? undefined : { optional, added };
 }
 
-/** Returns the offered scopes that the client is still registered for. */
+/** Returns the scopes that the person could add and that the client is still registered for. */
 export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
   return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
 }
 
 /**
- * Returns the scopes that the person allows: those without a box, and those whose box is checked.
- * Reads from the stored request which scopes have a box, because a form could contain any fields.
+ * Returns the scopes that the person allows: scopes without a checkbox, and scopes whose checkbox
+ * is checked. The stored request decides which scopes have a checkbox, because a form could contain
+ * any fields.
  */
 export function chosenScopes(
   { choices }: ConsentRequest,

@@ -6,7 +6,10 @@ import type { Server } from '../server.ts';
  * The server ignores an invalid hint, and never refuses the request because of it.
  */
 
-/** In characters: the maximum length of an email address (RFC 3696, erratum 1690). */
+/**
+ * The maximum length of a hint, in characters. It is the maximum length of an email address (RFC
+ * 3696, erratum 1690).
+ */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;
 /** Matches invisible characters, and those that change the text direction. */

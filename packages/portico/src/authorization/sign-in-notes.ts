@@ -10,7 +10,7 @@ import type { Server } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 export interface SignInNote {
-  /** The sign-in page that the browser is sent to. */
+  /** The URL of the sign-in page to which the server redirects the browser. */
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
@@ -23,12 +23,13 @@ export interface SignInNote {
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Tells a sign-in page about the request that sent a person there.
+ * Gives a sign-in page information about the request that sent a person there.
  *
  * The request itself waits in a cookie that only `/oauth/authorize` receives. So this class stores
  * the data for the sign-in page in another encrypted cookie, which only that page receives. A
- * browser has one such cookie, for the last request that was sent to sign-in. If a person reloads
- * the sign-in page in an earlier tab, the page shows nothing about that tab's request.
+ * browser has only one such cookie. It belongs to the last request that led to the sign-in page. If
+ * a person reloads the sign-in page in an earlier tab, the page shows nothing about that tab's
+ * request.
  */
 export class SignInNotes {
   readonly #server: Server;

@@ -4,9 +4,9 @@ import type { AuthorizationRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /**
- * Whether the browser opened this URL as a page. Prefetched pages may never be seen, and scripts
- * and images of other sites can send requests with the session's cookie. A silent request
- * (`prompt=none`) may also be in a frame.
+ * Whether the browser opened this URL as a page. Browsers may prefetch pages that no person ever
+ * sees. Scripts and images of other sites can also send requests with the session's cookie. A
+ * silent request (`prompt=none`) may also be in a frame.
  */
 export function isOpened({ method, headers }: Request, silent: boolean): boolean {
   const destination = headers.get('sec-fetch-dest') ?? 'document';
@@ -18,7 +18,7 @@ export function isOpened({ method, headers }: Request, silent: boolean): boolean
 /** The headers with which browsers say that they load a page in advance. */
 const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
 
-/** Returns the response to `prompt=none` if the person must be asked. */
+/** Returns the response to `prompt=none` if the server must show the consent page. */
 export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
   const detail = 'prompt=none, and no remembered consent covers the request';
   return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);

@@ -4,7 +4,7 @@
 export interface WaitingFor {
   /**
    * The client's name, if an operator registered the client. For any other client, a text that the
-   * client cannot invent, as on the consent screen:
+   * client cannot choose, as on the consent page:
    *
    * - the host of its document or its redirect URI
    * - "a program on this computer"
@@ -16,7 +16,7 @@ export interface WaitingFor {
   /**
    * The account that the client suggests (`login_hint`, OpenID Connect Core section 3.1.2.1), at
    * most 254 characters. Null if it suggests no account. Use the hint only to fill in the page's
-   * field: the server did not check whether the account exists.
+   * field, because the server did not check whether the account exists.
    */
   readonly loginHint: string | null;
   /**

@@ -64,7 +64,7 @@ interface WaitingCookie {
   readonly bytes: number;
   /**
    * The decrypted content: the parameters, or the secret with which the store finds them. Null if
-   * the cookie is not ours or has expired.
+   * the cookie has expired or Portico did not create it.
    */
   readonly opened: Opened | null;
 }
@@ -92,8 +92,8 @@ export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * Only the authorization endpoint receives the cookies, because they would make other requests
-   * larger for no reason.
+   * The attributes of the cookies. Only the authorization endpoint receives them, because in other
+   * requests they would only take space.
    */
   readonly #attributes: string;
 

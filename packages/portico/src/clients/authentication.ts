@@ -34,7 +34,10 @@ const FREE_FAILURES = {
   assertions: { client: 60, address: 600 },
 } as const;
 
-/** A failed attempt: who tried to authenticate, as which client, and how. */
+/**
+ * A failed attempt to authenticate: the client id in the request, the client if it exists, and the
+ * method.
+ */
 interface Judged {
   readonly clientId: string;
   readonly found: Client | null;
@@ -59,7 +62,7 @@ export class ClientProofs {
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
   /**
-   * `assertions` are the ways to authenticate by assertions, in the order in which they are asked.
+   * `assertions` are the ways to authenticate by assertions. The server tries them in this order.
    */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
@@ -96,7 +99,7 @@ export class ClientProofs {
 
   /**
    * Verifies an assertion. Verification is cheap, and a signature cannot be guessed. So only failed
-   * assertions are counted, and failures from a stranger do not slow down the client.
+   * assertions are counted, and failures from an attacker do not slow down the client.
    */
   async assertion(
     request: Request,
@@ -133,7 +136,8 @@ export class ClientProofs {
         ? null
         : { ...active, keys };
     try {
-      // Do the same work for an unknown client, so that the response time reveals nothing.
+      // Do the same work for an unknown client, so that the response time does not show whether the
+      // client exists.
       const profile = active === null ? null : this.#server.profiles.of(active);
       await way?.verify(keyed, clientId, assertion, profile);
       if (keyed !== null) return null;
@@ -236,7 +240,10 @@ export class ClientAuthentication {
   }
 }
 
-/** Returns the way to verify an assertion with this type. The first one that recognizes it wins. */
+/**
+ * Returns the way to verify an assertion with this type. If several ways have the type, returns the
+ * first one that recognizes the assertion.
+ */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);
   return ofType.find(({ assertions }) => assertions.recognizes(assertion)) ?? ofType.at(-1);

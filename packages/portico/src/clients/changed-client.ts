@@ -37,8 +37,8 @@ export interface ClientChanges {
    */
   readonly addGrants?: readonly string[];
   /**
-   * The grants to remove. The client must have each of them. Tokens from a removed grant do not
-   * work until you add the grant again.
+   * The grants to remove. The client must have each of them. Tokens that were issued with a removed
+   * grant do not work until you add the grant again.
    */
   readonly removeGrants?: readonly string[];
   /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
@@ -79,8 +79,8 @@ export async function changedClient(
   const grantTypes = server.grantTypes();
   requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // If the configuration no longer offers one of the client's scopes or grants, other changes still
-  // work.
+  // Ignore scopes and grants of the client that the configuration no longer offers, so that they do
+  // not block other changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -100,8 +100,8 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm that the client had while it got ID tokens. If it gets ID tokens again,
-    // they are signed as before (AS-30.3).
+    // If the client had ID tokens before, keep their algorithm. So if the client gets ID tokens
+    // again, they are signed as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -145,8 +145,8 @@ function list(
 }
 
 /**
- * Throws if a value is missing that a registration would fill in. An update must not restore a
- * value that was removed.
+ * Throws if a value is missing that a registration would fill in. Otherwise, the update would
+ * restore a value that was removed.
  */
 function requireWhole(
   redirectUris: readonly string[],

@@ -2,7 +2,7 @@ import type { Jws } from '../keys/jws/compact.ts';
 import type { SecurityProfile } from '../profiles.ts';
 import type { ClientKeys, RegisteredBy } from '../store/client.ts';
 
-/** A client that has keys, or a workload's token. */
+/** A client that authenticates with its own keys or with a workload's token. */
 export interface KeyedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -18,8 +18,9 @@ export interface ClientAssertions {
   /** Whether clients with these keys authenticate in this way. */
   isFor(keys: ClientKeys): boolean;
   /**
-   * Whether this assertion belongs to this way, before it is verified. It must not depend on the
-   * client, so that the work is the same for every client.
+   * Whether this assertion must be verified in this way. It is called before the assertion is
+   * verified. The result must not depend on the client, so that the server does the same work for
+   * every client.
    */
   recognizes(assertion: Jws): boolean;
   /** Returns a function that verifies assertions at endpoints with these URLs. */
@@ -28,15 +29,18 @@ export interface ClientAssertions {
 
 /** Authenticates clients by assertions that they sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
-  /** Returns the current problems of the client's keys; empty if there are none. */
+  /**
+   * Returns the current problems of the client's keys. The list is empty if there are no problems.
+   */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**
- * Resolves if the assertion identifies this client to this server, and is valid now. Otherwise
- * throws a JwsError with the reason, or another error if the keys cannot be read. A null client
- * means that the client is unknown, or does not authenticate in this way. The function then does
- * the same work and always throws. `profile` is the client's profile.
+ * Resolves if the assertion identifies this client to this server and is valid now. Otherwise
+ * throws a JwsError with the reason, or another error if the keys cannot be read.
+ *
+ * `client` is null if the client is unknown or does not authenticate in this way. The function then
+ * does the same work and always throws. `profile` is the client's profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

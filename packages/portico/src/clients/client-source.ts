@@ -58,8 +58,8 @@ export function isClientUrl(clientId: string): boolean {
 }
 
 /**
- * Whether a client with this id may do anything now. If the id is a URL, the source must accept it.
- * If there is no source, the server accepts no URL.
+ * Whether a client with this id is allowed to do anything now. If the id is a URL, the source must
+ * accept it. If there is no source, the server accepts no URL.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;

@@ -333,7 +333,7 @@ describe('rotating a secret', () => {
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);
-    // Without `seen`, the rotation does not check for other changes.
+    // If the caller does not pass `seen`, the rotation does not check for other changes.
     await clients.rotateSecret(client.id, 0, { ...BY });
     expect(events).toHaveLength(2);
   });

@@ -45,7 +45,7 @@ export type UpdateClient = Clients['update'];
 export interface RevokedClient {
   /** The client before it was revoked. */
   readonly client: Client;
-  /** False if the client is a document that no person has seen. */
+  /** False if no person has seen the client, and the server knows only its URL. */
   readonly wasKnown: boolean;
 }
 
@@ -54,8 +54,8 @@ export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   /**
-   * Until when the previous secret is accepted, in milliseconds since 1970. Null if it ended
-   * immediately.
+   * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
+   * stopped immediately.
    */
   readonly previousExpiresAt: number | null;
 }
@@ -75,7 +75,8 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /**
  * This server's clients, for console commands and plugins. Pass `acting` to methods that change a
- * client, so that the audit event names the person who acts. Otherwise the event names no one.
+ * client, so that the audit event names the person who made the change. Otherwise the event names
+ * no person.
  */
 export class Clients {
   readonly #server: Server;
@@ -212,8 +213,8 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError for
-   * an unknown client, and for a client that is already revoked.
+   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError if
+   * the client is unknown or is already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -225,8 +226,8 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Also write this for a client that is already revoked, because another process's write may not
-    // be durable yet.
+    // Call this even for a client that is already revoked, because the revocation by another
+    // process may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
@@ -302,7 +303,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // A person may have seen the client a moment ago. Then its row already exists.
+    // If a person has seen the client a moment ago, its row already exists.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

@@ -9,7 +9,7 @@ import { readKeySet } from './key-sets.ts';
 export interface ShownClient {
   /** The stored client, without its secret hashes. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
-  /** The client's status. A revoked document client is blocked, and you can unblock it. */
+  /** The client's status. `blocked` is a revoked document client, which you can unblock. */
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
    * The public keys that this server stores. Empty for a client without keys, and for a client that
@@ -19,8 +19,8 @@ export interface ShownClient {
   /** Null if the client has no secret. */
   readonly secret: {
     /**
-     * Until when the previous secret is accepted. Null if there is no previous secret, or if it has
-     * ended.
+     * When the server stops accepting the previous secret, in milliseconds since 1970. Null if
+     * there is no previous secret, or if it has expired.
      */
     readonly previousAcceptedUntil: number | null;
   } | null;

@@ -18,7 +18,8 @@ export async function firstWithKey(
 
 /**
  * Returns the algorithm of the client's ID tokens. Throws if the server has no key for it.
- * `preferred` are the algorithms that the client's profile allows, or null for any.
+ * `preferred` contains the algorithms that the client's profile allows. It is null if the profile
+ * allows any algorithm.
  */
 export async function checkAlgorithm(
   requested: string | undefined,

@@ -3,8 +3,8 @@ import type { InitialAccessToken } from '../store/client.ts';
 
 /**
  * This server's initial access tokens (RFC 7591 section 1.2), for console commands. Pass `acting`
- * to `create` and `revoke`, so that the audit event names the person who acts. Otherwise the event
- * names no one.
+ * to `create` and `revoke`, so that the audit event names the person who made the change. Otherwise
+ * the event names no person.
  */
 export interface InitialAccessTokens {
   /** Creates a token. Throws a RegistrationError that explains the problem. */
@@ -42,7 +42,7 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 const refuse = () =>
   Promise.reject(new Error('No feature of this server has initial access tokens'));
 
-/** For a server without a feature for initial access tokens. */
+/** The tokens of a server without a feature for initial access tokens. */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

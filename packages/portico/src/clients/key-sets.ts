@@ -12,7 +12,8 @@ import type { ClientKeys } from '../store/client.ts';
 /** Client key sets: registered sets, and sets that a client publishes at a URL. */
 
 /**
- * The maximum number of keys in a stored set. The limit is low, because strangers can store sets.
+ * The maximum number of keys in a stored set. The limit is low, because anyone can make the server
+ * store a set.
  */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;

@@ -1,7 +1,7 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The time between two records: a day, in milliseconds. */
+/** The minimum time between two records, in milliseconds (a day). */
 const BETWEEN_TWO = 86_400_000;
 
 /**
@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Never rejects, because the request has already succeeded. Returns null if the caller has
-   * nothing to wait for.
+   * Returns null if the caller has nothing to wait for. The promise never rejects, because the
+   * request has already succeeded.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;

@@ -3,7 +3,7 @@ import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 import { clientPages, listPage, type ClientPage } from './listing.ts';
 
-/** A store of this many clients, whose ids are in order. Remembers what it was asked. */
+/** Returns a store of this many clients, whose ids are in order. It records its calls. */
 function storeOf(count: number) {
   const asked: (readonly [string, number])[] = [];
   const all = Array.from(

@@ -1,11 +1,11 @@
 /**
  * Checks whether a person can confuse two names at a glance. Covers a small part of the confusable
- * letters of UTS 39: the ones that a stranger would use to imitate this server's name.
+ * letters of UTS 39: those that an attacker would use to imitate this server's name.
  */
 
 /**
  * Digits and letters of other scripts, under the Latin letter that they look like. `i`, `l` and `1`
- * count as the same letter.
+ * are treated as the same letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',

@@ -7,8 +7,8 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  */
 
 /**
- * Whether the value is empty. Empty values are treated as missing, because some clients send every
- * field that they know.
+ * Whether a value is treated as missing. This is the case for null and for empty values, because
+ * some clients send every field that they know.
  */
 export function saysNothing(value: unknown): boolean {
   return (
@@ -41,7 +41,7 @@ export function scopesNamed(
 
 /**
  * Returns the application type. If `application_type` is missing, a client with a loopback address
- * or a private-use scheme counts as a native application. Half of the MCP hosts do not send the
+ * or a private-use scheme is treated as a native application. Half of the MCP hosts do not send the
  * field, although they use any port for their callback (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(

@@ -102,7 +102,7 @@ test.each([
   ['https://app.example/callback', 'app.example'],
   ['http://127.0.0.1:1/callback', '127.0.0.1:1'],
   ['com.example.app:/callback', 'com.example.app:'],
-  // The application decides what the host of a private-use scheme means.
+  // The authority of a private-use URI has no fixed meaning. So the page shows only the scheme.
   ['com.example.app://bank.example/callback', 'com.example.app:'],
 ])('people are told that the response to %s goes to %s', (uri, told) => {
   expect(answerGoesTo(uri)).toBe(told);

@@ -19,7 +19,7 @@ const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
-/** The parameters that an authorization response adds to the query. */
+/** The parameters that an authorization response adds to the query of the redirect URI. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
@@ -82,8 +82,8 @@ function hasScheme(uri: string, scheme: string): boolean {
 
 /**
  * Schemes that never belong to one application, because browsers, operating systems or other
- * programs handle them. The schemes of Windows settings and tools begin with `ms-` or end with
- * `-ms`.
+ * programs handle them. This also applies to the schemes of Windows settings and tools, which begin
+ * with `ms-` or end with `-ms`.
  */
 const NOT_PRIVATE = new Set(
   (
@@ -126,7 +126,7 @@ export interface RedirectedClient {
   readonly applicationType: ApplicationType;
 }
 
-/** Whether the server may redirect a response for this client to this URI. */
+/** Returns whether the server may redirect a response for this client to this URI. */
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
@@ -169,8 +169,8 @@ export function redirectWith(
 }
 
 /**
- * Returns the redirect URIs of a registration. Throws if one is not valid. Does not check again
- * those that the client had `before`.
+ * Returns the redirect URIs of a registration. Throws if one is not valid. Does not check the
+ * redirect URIs that the client had `before`.
  */
 export function checkRedirectUris(
   uris: readonly string[],

@@ -6,7 +6,10 @@ import { IDENTITY_SCOPES } from '../tokens/scopes.ts';
 /** The default grants for a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** Returns the client's grants. Adds the default ones, and throws if they do not fit together. */
+/**
+ * Returns the client's grants, including the default ones. Throws if the grants do not fit
+ * together.
+ */
 export function checkGrants(
   requested: readonly string[],
   redirectUris: readonly string[],
@@ -52,8 +55,10 @@ export function checkGrants(
 }
 
 /**
- * Throws unless a client that gets tokens has scopes, and those about a person only if it acts for
- * people.
+ * Throws in these cases:
+ *
+ * - A client that gets tokens has no scopes.
+ * - A client that does not act for people has a scope about a person.
  */
 export function requireScopes(
   scopes: readonly string[],

@@ -14,8 +14,8 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys that the client authenticates with, or its workload in the form of keys. Null if
- * the registration names neither.
+ * Returns the keys that the client authenticates with. A workload is returned in the same form.
+ * Returns null if the registration contains neither.
  */
 export function checkKeys(
   registration: NamedKeys,
@@ -46,7 +46,9 @@ function checkOwnKeys(
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
-/** Returns the workload in the form of keys. Null if the registration names none. */
+/**
+ * Returns the workload in the form of keys. Returns null if the registration contains no workload.
+ */
 function checkWorkload(
   { workload, jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: NamedKeys,
   isPublic: boolean,
@@ -62,7 +64,8 @@ function checkWorkload(
       'The client has both a workload and keys; leave one out, because it authenticates in one way',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
-  // The issuer may have been removed since. That does not block other changes.
+  // Accept the client's existing workload even if its issuer was removed from the configuration, so
+  // that it does not block other changes.
   const known = before?.keys?.workload;
   if (known?.issuer === issuer && known.subject === subject) return keys;
   if (!trustedIssuers.trusts(issuer, 'clients'))

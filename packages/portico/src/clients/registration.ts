@@ -12,7 +12,7 @@ import { checkKeys } from './registered-keys.ts';
 
 /** An application to register. */
 export interface ClientRegistration {
-  /** The name on the consent screen, 1 to 100 characters. */
+  /** The name on the consent page, 1 to 100 characters. */
   readonly name: string;
   /**
    * The redirect URIs. A request's URI must match exactly, except for the port of a native
@@ -29,7 +29,7 @@ export interface ClientRegistration {
    * does not change this default.
    */
   readonly grants?: readonly string[];
-  /** Whether the client is public: it cannot keep a secret. */
+  /** Whether the client is public, because it cannot keep a secret. */
   readonly public?: boolean;
   /**
    * `web` (the default), or `native` for a program on a device (RFC 8252). The loopback redirect
@@ -57,7 +57,7 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * Instead of a secret or keys: the workload that the client is. Its platform signs a token for
+   * The workload that the client is, in place of a secret or keys. Its platform signs a token for
    * it, such as a Kubernetes service account token or a SPIFFE JWT-SVID. Requires that
    * `oauth_server:workload_identity` is on, and that the issuer is in
    * `oauth_server:trusted_issuers` with `asserts: ['clients']`.
@@ -79,9 +79,7 @@ export interface ClientRegistration {
    * have the scope `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
-  /**
-   * The client's website (`client_uri` in RFC 7591), an `https` URL. The consent screen shows it.
-   */
+  /** The client's website (`client_uri` in RFC 7591), an `https` URL. The consent page shows it. */
   readonly siteUri?: string;
   /**
    * The client's logo, at most 64 KB and 512 × 512 pixels. Its bytes must be a PNG, JPEG, GIF or
@@ -111,7 +109,7 @@ type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
  * Checks a registration and completes it. Throws a RegistrationError that explains the problem. For
- * an update, `before` is the client to change: its existing URLs are not checked again.
+ * an update, pass the existing client as `before`. Its existing URLs are not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -179,8 +177,7 @@ export function checkName(name: string): string {
   if (trimmed === '')
     throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control and bidirectional characters could make one name look like another on the consent
-  // screen.
+  // Control and bidirectional characters could make one name look like another on the consent page.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }

@@ -130,7 +130,7 @@ test('a refusal costs as many hashes as for a client with two secrets, once this
   state.now = until;
   expect(await costs()).toEqual([1, 1, 1]);
   expect(await costOf(rotated('b', until), 'wrong')).toBe(1);
-  // The hash for clients without a hash is made only once.
+  // The hash for clients without a secret is created only once.
   expect(state.hashed).toBe(1);
 });
 
@@ -145,7 +145,7 @@ test('of identical simultaneous attempts, one is verified and the others wait fo
   release();
   expect(await Promise.all([first, ...others])).toEqual([true, true, true]);
   expect(state.verified).toBe(1);
-  // A wrong secret is compared with the hash each time.
+  // The result for a wrong secret is not remembered, so each attempt needs a slow verification.
   expect([await costOf(client, 'wrong'), await costOf(client, 'wrong')]).toEqual([1, 1]);
 });
 

@@ -39,8 +39,8 @@ export class ClientSecrets {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
   /**
-   * The time until which a client that this process has seen has two secrets, in milliseconds since
-   * 1970.
+   * The end of the overlap for the clients that this process has seen with two secrets, in
+   * milliseconds since 1970.
    */
   #overlapUntil = 0;
 
@@ -69,8 +69,8 @@ export class ClientSecrets {
 
   /**
    * Whether the secret is the client's current secret, or its previous one during the overlap.
-   * Returns false for a blank or expired secret, without a client, and for a client without a
-   * secret. Takes as long in these cases as for a wrong secret.
+   * Returns false for a blank or expired secret, if `client` is null, and for a client without a
+   * secret. In these cases, it takes as long as for a wrong secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);

@@ -42,7 +42,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Another update was faster. Do not undo it. Apply these changes to its result.
+      // Another update has changed the client first. Apply these changes to its result, so that
+      // neither update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -116,7 +117,10 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** Returns the website and logo that pages show beside the client's name after these changes. */
+/**
+ * Returns the website and logo of the client after these changes. Pages show them beside the
+ * client's name.
+ */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,

@@ -5,7 +5,7 @@ import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
  * Describes clients to people. A client that no operator registered can choose any name. So pages
- * first show a fact that the client cannot invent: the host of its metadata document, or the
+ * first show a fact that the client cannot choose: the host of its metadata document, or the
  * destination of the response (decision 40).
  */
 
@@ -32,8 +32,8 @@ export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is its host in ASCII, so that letters of different scripts
-   * that look alike can be told apart.
+   * The text on pages. For a site, this is its host in ASCII, so that people can distinguish
+   * letters of different scripts that look alike.
    */
   readonly text: string;
 }

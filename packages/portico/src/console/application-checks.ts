@@ -3,8 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// An application without the host kit does not have some parts, such as named routes. The checks of
-// these parts are skipped.
+// The reason for skipping a check. An application without the host kit does not have some parts,
+// such as named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '; to check that the address leads to it, add --online';

@@ -64,7 +64,7 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check one client after the other. All of them at once would exceed the limit for outbound
+  // Check one client after another. Simultaneous checks would exceed the limit for outbound
   // requests.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`. Returns null if they cannot at
- * the moment. Prefers ways that need no token.
+ * Returns how clients can register without `oauth:client:create`. Returns null if they cannot
+ * register at the moment. If there are several ways, prefers one that needs no token.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;

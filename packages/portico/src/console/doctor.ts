@@ -27,7 +27,7 @@ export interface OpenRotation {
   readonly client_id: string;
   /** The client's name. */
   readonly client_name: string;
-  /** Until when the previous secret is accepted, in seconds since 1970. */
+  /** When the server stops accepting the previous secret, in seconds since 1970. */
   readonly previous_secret_expires_at: number;
 }
 
@@ -56,7 +56,7 @@ type Examination = (
 
 /**
  * The examinations that run after those of the store, in this order. The features' examinations run
- * after each group.
+ * after each of these groups.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],

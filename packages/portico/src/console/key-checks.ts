@@ -5,7 +5,7 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age from which a key counts as old, in milliseconds. Standards such as NIST SP 800-57
+ * The age from which a key is reported as old, in milliseconds. Standards such as NIST SP 800-57
  * recommend one to two years for signing keys.
  */
 const OLD = 366 * 86_400_000;

@@ -20,8 +20,9 @@ export function authorizationServerOf(application: {
 }
 
 /**
- * Returns the authorization server of the application that the console command runs for. It
- * delivers no messages, also if the command sends a request to the application.
+ * Returns the authorization server of the application for which the console command runs. The
+ * server delivers no messages from the outbox, even if the command sends a request to the
+ * application.
  */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   const server = authorizationServerOf(await context.application());

@@ -173,7 +173,7 @@ async function examineRoundTrip(
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // The query is unique, so that no cache answers that ignores the request headers.
+  // The query is unique. Otherwise, a cache that ignores the request headers could answer.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -262,7 +262,8 @@ function judgeAddress(
     'of trusted proxies ' +
     "(Express: app.set('trust proxy', …)) and return its address from clientAddress of the " +
     'host contract';
-  // A proxy that appends nothing looks the same as no proxy.
+  // An address list looks the same without a proxy and with a proxy that appends nothing. So the
+  // remedy names both.
   const remedy =
     appended.length > 0
       ? number

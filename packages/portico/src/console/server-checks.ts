@@ -41,7 +41,7 @@ export async function examineStore({
   }
 }
 
-/** Asks the database why it is not ready. Called after other statements have failed. */
+/** Finds out why the database is not ready. It is called after other statements have failed. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
@@ -173,8 +173,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip client documents. The server reads a document again when a request names it, and what a
-    // stranger writes there is not a problem of this server.
+    // Skip client documents. The server reads a document again when a request names it, and
+    // mistakes in a client's document are not a problem of this server.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -203,7 +203,7 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   // Change the first byte of the secret. Some hashers (bcrypt) read only 72 bytes, so a change at
   // the end might not matter.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // A hasher in JavaScript may return any value. Only `true` counts, as in client authentication.
+  // A hasher in JavaScript may return any value. Accept only `true`, like client authentication.
   if (right === true && wrong !== true) return ok('accepts a right secret and refuses a wrong one');
   return failing(
     'accepts a wrong secret or refuses a right one',

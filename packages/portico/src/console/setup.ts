@@ -6,14 +6,14 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** What the command `oauth:server:setup` has done and found. */
+/** The result of the command `oauth:server:setup`. */
 export interface SetupReport {
   /**
    * The key that signs with RS256 or with an algorithm of the server's profile. `created` tells
    * whether this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What is still missing, each with what to do. Empty if the server is ready. */
+  /** The missing parts, each with what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** Values that only one rendering has. */
+/** Random values of one rendering. */
 interface Secrets {
   readonly requestId: string;
   readonly csrfToken: string;
@@ -121,8 +121,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page, and what is broken: null if nothing is. Several
- * views can share a broken layout, so each problem lists its views.
+ * Renders these views. Returns the consent page, and the problems of broken views. The problems are
+ * null if there are none. Several views can share a broken layout, so each problem lists its views.
  */
 async function renderAll(
   { host }: AuthorizationServer,
@@ -145,7 +145,7 @@ async function renderAll(
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }
 
-/** Returns what keeps the form of the consent page from working. Null if it works. */
+/** Returns why the form of the consent page does not work. Returns null if it works. */
 function problemOfForm(
   server: AuthorizationServer,
   consent: string,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FairQueue, type QueueSizes } from './fair-queue.ts';
 
-/** Creates a queue whose work ends only when the test ends it. */
+/** Creates a queue whose tasks end only when the test ends them. */
 function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueSizes> = {}) {
   const queue = new FairQueue({ atOnce, mostWaiting, mostOfOne });
   const served: (string | null)[] = [];

@@ -16,11 +16,11 @@ interface Turn {
 }
 
 /**
- * A queue in which networks take turns. Each network with waiting work is served once before any
+ * A queue in which networks take turns. Each network with waiting tasks is served once before any
  * network is served again. So many requests from one network delay only that network.
  *
- * If the queue is full, the network with the most waiting work loses its last entry to a network
- * with fewer entries.
+ * If the queue is full and a network with fewer waiting tasks adds one, the queue rejects the last
+ * task of the network with the most waiting tasks.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;

@@ -40,10 +40,10 @@ import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts'
 import { ConsentForm } from './consent-form.ts';
 import { noteSent, SignInTrips } from './sign-in-trips.ts';
 
-/** Continues a request: one that the browser sent, or one that the client sent directly. */
+/** Continues an authorization request that the browser sent, or that the client sent directly. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
-/** GET and POST /oauth/authorize. */
+/** Handles GET and POST /oauth/authorize. */
 export class AuthorizeEndpoint {
   readonly checks: RequestChecks;
   readonly #server: Server;
@@ -97,8 +97,8 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * Handles POST: the person's answer on the consent screen. If the form has a `client_id`, it is
-   * an authorization request (AS-7.11).
+   * Handles POST: the person's answer on the consent page. If the form has a `client_id`, it is an
+   * authorization request (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -158,7 +158,7 @@ export class AuthorizeEndpoint {
         await this.#replies.response(request, checked.response, 303),
       );
     }
-    // Without the session cookie, no one can be recognized silently.
+    // Without the session cookie, the server cannot recognize a person. So refuse a silent request.
     if (isSilent(checked)) {
       const response = notSilent(checked.asked, checked.client);
       return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
@@ -256,7 +256,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // The request is not spent: the person comes back with it.
+    // The request is not used up, because the person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };
@@ -269,9 +269,7 @@ export class AuthorizeEndpoint {
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 
-  /**
-   * Decides whether the person must go to a page of the host before they see the consent screen.
-   */
+  /** Decides whether the person must go to a page of the host before they see the consent page. */
   async #nextStep(asked: AuthorizationRequest, { received }: PutRequest, request: Request) {
     const { receivedAt, isBack } = received ?? { receivedAt: this.#server.clock(), isBack: false };
     const step = await this.#additions.interaction?.next(asked, { request, receivedAt, isBack });

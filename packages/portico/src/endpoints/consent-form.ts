@@ -16,10 +16,10 @@ import { page } from '../words/words.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 import type { SignInTrips } from './sign-in-trips.ts';
 
-/** The buttons on the consent screen. `switch` is the button "Not you?". */
+/** The buttons on the consent page. `switch` is the button "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** Handles the form of the consent screen. */
+/** Handles the form of the consent page. */
 export class ConsentForm {
   readonly #server: Server;
   readonly #binding: KeyBinding | null;
@@ -47,7 +47,7 @@ export class ConsentForm {
     this.#replies = replies;
   }
 
-  /** Handles the answer of the person whom the request was shown to. */
+  /** Handles the answer of the person to whom the request was shown. */
   async answer(request: Request, form: Parameters): Promise<Reply> {
     const requestId = form.get('request_id');
     const csrfToken = form.get('csrf_token');
@@ -59,7 +59,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The page showed where both answers lead, so no other page asks the person again.
+    // The consent page showed where both answers lead. So do not ask the person again on another
+    // page.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -82,7 +83,7 @@ export class ConsentForm {
 
   /**
    * Ends the consent request and the session. The next person who signs in sees the same consent
-   * screen (AS-8.6).
+   * page (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;

@@ -25,8 +25,8 @@ export class Discovery {
   }
 
   /**
-   * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The command
-   * `oauth:doctor` sends its question in a header of this request.
+   * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The
+   * command `oauth:doctor` sends its question in a header of this request.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -44,7 +44,7 @@ export class Discovery {
     };
   }
 
-  /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
+  /** Handles GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
   metadata(): Handler {
     const [server, additions] = [this.#server, this.#additions];
     const content = (keys: readonly SigningKey[]) =>
@@ -55,7 +55,8 @@ export class Discovery {
   }
 
   /**
-   * GET /.well-known/jwks.json (RFC 7517 section 5). Contains every key, including retired keys.
+   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains every key,
+   * including retired keys.
    */
   jwks(): Handler {
     const { keys } = this.#server;
@@ -68,7 +69,8 @@ export class Discovery {
 }
 
 /**
- * GET /.well-known/oauth-protected-resource, followed by the resource's path (RFC 9728 section 3).
+ * Handles GET /.well-known/oauth-protected-resource, followed by the resource's path (RFC 9728
+ * section 3).
  */
 export function resourceMetadata(resource: ProtectedResource): Handler {
   const document = getDocument<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);

@@ -57,8 +57,8 @@ export interface Answering {
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs a request's work so that the events it records contain the request. Null if no events are
-   * recorded.
+   * Runs a request's work. Events that are recorded during the work contain the request's id. Null
+   * if no events are recorded.
    */
   readonly runFrom: RunFrom | null;
 }

@@ -17,9 +17,9 @@ interface IntrospectionAdditions {
 }
 
 /**
- * POST /oauth/introspect (RFC 7662), for resource servers outside of this application. Returns
- * whether an access token is valid and which scopes it has at this moment. The public subject is
- * the only data about the person in the response.
+ * Handles POST /oauth/introspect (RFC 7662), for resource servers outside of this application.
+ * Returns whether an access token is valid and which scopes it has at this moment. The public
+ * subject is the only data about the person in the response.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -59,7 +59,7 @@ export class IntrospectEndpoint {
       iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The resource server must require proof of this key.
+      // The key whose proof the resource server must require.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),

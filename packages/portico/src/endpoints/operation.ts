@@ -55,10 +55,10 @@ export function objectOf(
   return { type: 'object', properties, required };
 }
 
-/** The body of every error in JSON (RFC 6749 section 5.2). */
+/** The schema for the body of every error in JSON (RFC 6749 section 5.2). */
 export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
 
-/** A reference to `ERROR`, which the description contains once. */
+/** A reference to `ERROR`. The description contains the schema itself only once. */
 const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
 
 /** Returns a response with a JSON body. */
@@ -100,7 +100,10 @@ export function formBody(
   return { required: true, content: { 'application/x-www-form-urlencoded': { schema } } };
 }
 
-/** The client authenticates. A public client sends its `client_id` in the form instead. */
+/**
+ * The security requirement of endpoints where the client authenticates. A public client sends its
+ * `client_id` in the form instead.
+ */
 export const CLIENT_AUTHENTICATION = [{ client_secret_basic: [] }, {}] as const;
 
 /** The parameters with which a client authenticates in a form (RFC 6749 section 2.3.1). */

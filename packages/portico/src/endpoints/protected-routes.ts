@@ -61,7 +61,7 @@ export interface ProtectedApi extends ProtectedRoutes {
   readonly audience: string | null;
   /** Whether clients can request a scope with this name for the API. */
   offers(scope: string): boolean;
-  /** Adds the API's needs besides tokens. Call this before the server handles requests. */
+  /** Adds what the API needs besides tokens. Call this before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;
 }
 

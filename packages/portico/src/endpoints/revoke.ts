@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * POST /oauth/revoke (RFC 7009). A revoked refresh token ends its whole authorization. A revoked
- * access token ends only itself. An unknown token and another client's token get the same response,
- * and stay unchanged.
+ * Handles POST /oauth/revoke (RFC 7009). If a refresh token is revoked, its whole authorization
+ * ends. If an access token is revoked, only that token ends. For an unknown token and another
+ * client's token, the response is the same, and nothing changes.
  */
 export class RevokeEndpoint {
   readonly #server: Server;

@@ -13,12 +13,12 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The header with which the command `oauth:doctor` asks what a serving process sees of a request
- * that came through its proxies.
+ * The header with which the command `oauth:doctor` finds out how a request looks after it has
+ * passed the proxies.
  *
- * The doctor requests a public document and sends a question in this header. The process returns
- * the encrypted answer in the response header with the same name. The keys for both come from a
- * signing key. So only processes that share the key directory can ask a question or read the
+ * The doctor requests a public document and sends a question in this header. The serving process
+ * returns the encrypted answer in the response header with the same name. The keys for both come
+ * from a signing key. So only processes that share the key directory can ask a question or read the
  * answer. Any other client gets only the plain document, and learns nothing from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
@@ -45,7 +45,10 @@ export interface RoundTripQuestion {
  * machines may have different clocks.
  */
 const CLOCK_TOLERANCE = 300_000;
-/** In characters. Longer header values are cut, so that the answer fits into a header. */
+/**
+ * The maximum length of a value, in characters. Longer header values are cut, so that the answer
+ * fits into a header.
+ */
 const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
 

@@ -14,7 +14,7 @@ import { noteWish } from '../words/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, such as sign-in. The request waits meanwhile, and the
+ * Sends browsers to pages of the host, such as the sign-in page. The request waits until the
  * browser comes back with its id.
  */
 export class SignInTrips {
@@ -71,12 +71,13 @@ export class SignInTrips {
     };
   }
 
-  /** Handles a person who came back without a session. */
+  /** Handles a person who came back from the sign-in page without a session. */
   async signInAgain(request: Request, requestId: string): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A page of this host sent the browser back. So this is not a form from another site.
+    // A page of this host sent the browser back. So the missing cookie does not mean that another
+    // site sent a form.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);

@@ -18,7 +18,7 @@ interface Identifying {
   readonly assertionGrant: AssertionGrant | null;
 }
 
-/** POST /oauth/token (RFC 6749 section 3.2). */
+/** Handles POST /oauth/token (RFC 6749 section 3.2). */
 export class TokenEndpoint {
   readonly #parts: GrantParts;
   readonly #grants: Grants;
@@ -36,7 +36,7 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. An assertion works only once, so it must not be spent yet.
+    // the same assertion again. An assertion works only once, so it must not be marked as used yet.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);

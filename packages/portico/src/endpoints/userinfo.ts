@@ -7,8 +7,8 @@ import { noteClient } from '../refusals.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about the
- * person that the token's scopes release.
+ * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
+ * the person that the token's scopes release.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;

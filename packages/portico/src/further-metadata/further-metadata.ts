@@ -4,47 +4,52 @@ import { quotedPublic } from '../quoting.ts';
 import type { ApplicationType, ClientAddition } from '../store/client.ts';
 import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
 
-/** How a field of clients' metadata is written in JSON. */
+/** The JSON form of a client metadata field. */
 export type FieldShape = 'texts' | 'text' | 'flag';
 
-/** A field of clients' metadata that a feature adds (RFC 7591 section 2). */
+/** A client metadata field that a feature adds (RFC 7591 section 2). */
 export interface MetadataField {
   /** The field's name, such as `post_logout_redirect_uris`. */
   readonly name: string;
   /** The name of one value in messages, such as `post-logout redirect URI`. */
   readonly called: string;
-  /** How its value is written in JSON. Defaults to a list of texts. */
+  /** The field's JSON form. Defaults to a list of texts. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated, and a flag's
-   * option has no value. Without it, only clients that register themselves can have the field.
+   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. The option
+   * of a flag has no value. If there is no option, only clients that register themselves can have
+   * the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
-   * When a client that registers itself cannot have the field: without an initial access token, or
-   * never. With `with-token`, the registration leaves the field out, so that a stranger cannot make
-   * this server send requests to others.
+   * Whether clients that register themselves can have the field. By default, all of them can.
+   * `with-token` means only with an initial access token, because otherwise anyone could make this
+   * server send requests to others. For other clients, the registration leaves the field out.
+   * `never` means that no such client can have the field.
    */
   readonly selfRegistered?: 'with-token' | 'never';
-  /** How many values a client may have. */
+  /** The maximum number of values for one client. */
   readonly most: number;
-  /** Returns why a client cannot have this value, or null. It continues a sentence. */
+  /**
+   * Returns why a client cannot have this value. Returns null if it can. The text continues a
+   * sentence.
+   */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** What depends on how the server runs. */
+/** Rules for URLs that depend on how the server runs. */
 export interface UrlRules {
-  /** Whether URLs that the server requests may have any port, for development. */
+  /** Whether URLs to which the server sends requests may have any port, for development. */
   readonly anyPort: boolean;
 }
 
-/** The value of a flag that is set. */
+/** The stored value of a flag that is set. */
 export const MARKED = 'true';
 
-/** The values of each field, by its name. */
+/** The values of metadata fields, by field name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
 
-/** Returns values as in JSON (RFC 7591 section 2). */
+/** Returns the values in their JSON form (RFC 7591 section 2). */
 export function furtherJson(
   fields: readonly MetadataField[],
   values: FurtherValues,
@@ -59,14 +64,14 @@ export function furtherJson(
   );
 }
 
-/** Fields of clients' metadata that features add, and their values in the store. */
+/** The client metadata fields that features add, and the stored values of clients. */
 export class FurtherMetadata {
-  /** The fields whose feature is turned on. */
+  /** The fields of features that are turned on. */
   readonly fields: readonly MetadataField[];
   readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
 
-  /** Use the server's `furtherMetadata`. */
+  /** Portico calls this constructor. Use the server's `furtherMetadata`. */
   constructor(database: Database, fields: readonly MetadataField[], rules: UrlRules) {
     this.fields = fields;
     this.#rules = rules;
@@ -96,8 +101,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Checks values before a client is written. Throws a RegistrationError if a field is not offered,
-   * or if a client of this type cannot have a value.
+   * Checks values before a client is written. Throws a RegistrationError if the server does not
+   * offer a field, or if a client of this type cannot have a value.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -113,10 +118,7 @@ export class FurtherMetadata {
     }
   }
 
-  /**
-   * Removes at most `limit` rows of clients that do not exist any more. Returns how many it
-   * removed.
-   */
+  /** Removes at most `limit` rows of clients that no longer exist. Returns how many it removed. */
   removeLeft(limit: number): Promise<number> {
     return this.#records.removeLeft(limit);
   }
@@ -131,8 +133,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns what replaces the values of the named fields in the transaction that writes the client.
-   * Other fields stay. Undefined if none is named. Call `check` first.
+   * Returns a function that writes these values in the transaction that writes the client. It keeps
+   * the client's other fields. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -140,7 +142,7 @@ export class FurtherMetadata {
   }
 }
 
-/** Returns what the client's marks are called. */
+/** Returns the display names of the flags that are set for the client. */
 export function marksOf(
   fields: readonly MetadataField[],
   values: FurtherValues,

@@ -25,7 +25,7 @@ export interface RevokedAuthorization {
   readonly clientId: string;
   /** The person who allowed it. */
   readonly person: PersonReference;
-  /** False if the authorization had already ended. */
+  /** Whether this call ended the authorization. False if it had already ended. */
   readonly revoked: boolean;
 }
 
@@ -54,16 +54,16 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
 
-/** Removes what a feature stores about a person. */
+/** A function that removes the data which a feature stores about a person. */
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
- * Whether an operator who revokes an authorization also revokes another one of the same person and
- * client. Receives the details of both.
+ * Returns whether an operator who revokes an authorization also revokes another authorization of
+ * the same person and client. Receives the details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
-/** Sorts before the id of every request. */
+/** A text that sorts before the id of every request. */
 const FIRST = '';
 
 /** Lists and ends access, for console commands and an administrator's pages. */
@@ -72,7 +72,7 @@ export class Access {
   readonly #forgetting: readonly ForgetsPerson[];
   readonly #revokedAlso: readonly RevokesAlso[];
 
-  /** Only the server calls this constructor. */
+  /** Portico calls this constructor. Use the member `access` of the server. */
   constructor(
     server: Server,
     forgetting: readonly ForgetsPerson[],
@@ -85,8 +85,8 @@ export class Access {
 
   /**
    * Lists the active authorizations that match the filter, newest first. A page reads at most five
-   * thousand rows. So it may have fewer items than you asked for, or no items, although more
-   * follow. Throws an AccessError if the filter or the page is not valid.
+   * thousand rows. So it may have fewer items than you asked for, or no items, although there are
+   * more pages. Throws an AccessError if the filter or the page is not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -97,8 +97,8 @@ export class Access {
   }
 
   /**
-   * Ends an authorization and everything issued from it. Once this resolves, the server accepts
-   * none of its tokens. Throws an AccessError if no authorization has this id.
+   * Ends an authorization, including its codes and tokens. When the promise has resolved, the
+   * server accepts none of its tokens. Throws an AccessError if no authorization has this id.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);
@@ -121,19 +121,19 @@ export class Access {
 
   /**
    * Ends all access that the person has allowed, and the requests that wait for their decision, in
-   * batches. Once this resolves, nothing that was allowed before is valid. The person may allow
-   * applications again.
+   * batches. When the promise has resolved, nothing that was allowed before the call is valid. The
+   * person can still allow applications again.
    *
-   * Throws an AccessError if nothing is stored about the person. If it fails, call it again to end
-   * the rest.
+   * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
+   * to end the rest.
    */
   async revokePerson(given: PersonReference, options: Lasting = {}): Promise<RevokedPerson> {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows one of them meanwhile, it becomes an
-    // authorization, and the next step ends it.
+    // End waiting requests first. If the person allows one of them in the meantime, the next step
+    // ends the new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -146,20 +146,21 @@ export class Access {
   }
 
   /**
-   * Removes all data about a person, in batches: their authorizations with everything issued from
-   * them, their consent requests, and their subject. In the stored audit, a random pseudonym
-   * replaces the person. The account stays, because it belongs to the application. If the person
-   * uses a client again, the client sees a new person.
+   * Removes all data about a person, in batches: their authorizations with all codes and tokens,
+   * their consent requests, and their subject. In the stored audit events, a random pseudonym
+   * replaces the person. The account itself stays, because it belongs to the application. If the
+   * person uses a client again, they have a new subject there.
    *
-   * Throws an AccessError if nothing is stored about the person. If it fails, call it again to
-   * remove the rest.
+   * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
+   * to remove the rest.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may have read it already. Its request is either
-    // still waiting and removed next, or it is an authorization, which is found after that.
+    // Remove the subject first. Another process may have read it already. The request of that
+    // process is either still waiting, and the next step removes it. Or it has become an
+    // authorization, and the step after that finds it.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -181,12 +182,12 @@ export class Access {
   }
 
   /**
-   * Ends all access, in batches: authorizations with everything issued from them, tokens that
-   * clients have for themselves, waiting requests, and initial access tokens.
+   * Ends all access, in batches: authorizations with all codes and tokens, tokens that clients have
+   * for themselves, waiting requests, and initial access tokens.
    *
-   * Use it after you restore a database from a backup. A backup does not know about later
-   * revocations and uses. Once this resolves, nothing that existed when it began is valid. If it
-   * fails, call it again to end the rest.
+   * Use it after you restore a database from a backup. A backup does not contain later revocations
+   * and uses. When the promise has resolved, nothing that existed when the call began is valid. If
+   * the call fails, call it again to end the rest.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -209,8 +210,9 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Looks again until
-   * it finds none that one of them has begun before it ended (`PriorConsent`).
+   * Returns how many authorizations were ended, and whether the person had any. An authorization
+   * can begin another one without the consent page until it is ended (`PriorConsent`). So the
+   * function searches again until it finds no such authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -225,7 +227,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // One that ends between two batches may have begun another before it ended.
+        // The ended authorizations may have begun others just before they ended. So search again.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -247,7 +249,8 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // End given access first, so that an organization cannot give it again meanwhile.
+    // End the access that the organization gave first, so that the organization cannot give it
+    // again in the meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
@@ -256,7 +259,9 @@ export class Access {
     return { id: authorization, clientId, person, revoked };
   }
 
-  /** Revokes the person's other authorizations for this client that end together with this one. */
+  /**
+   * Revokes the person's other authorizations for this client that must end together with this one.
+   */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>
       family.clientId === clientId &&

@@ -57,8 +57,8 @@ export class AuthorizationCodeGrant implements TokenGrant {
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant after a wrong request has spent the code. So the code is spent even if
-      // this client may not use the grant.
+      // Check the grant only now. A wrong request marks the code as used even if its client may not
+      // use the grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);

@@ -9,11 +9,13 @@ import { RefreshTokenGrant } from './refresh-token.ts';
 
 /** A grant type at the token endpoint. */
 export interface GrantType extends GrantRules {
-  /** Creates the handler for its token requests. Called once for each server. */
+  /**
+   * Creates the handler for token requests with this grant type. It is called once for each server.
+   */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether the handler itself checks that the client may use this grant. Otherwise the server
-   * checks it first.
+   * Whether the handler itself checks that the client may use this grant. If not, the server checks
+   * it before it calls the handler.
    */
   readonly checksClient?: boolean;
 }
@@ -63,8 +65,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // The grant may require authentication now, although a public client was registered for it
-      // earlier. That client still has the grant in its record.
+      // Public clients may have been registered for this grant when it did not require
+      // authentication. Their records still contain the grant.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

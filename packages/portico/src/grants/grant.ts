@@ -25,9 +25,9 @@ export interface TokenResponse {
   readonly expires_in: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
-  /** The refresh token. Absent for a client without the grant `refresh_token`. */
+  /** The refresh token. Missing if the client does not have the grant `refresh_token`. */
   readonly refresh_token?: string;
-  /** The ID token. Present with the scope `openid`. */
+  /** The ID token. It is present if the scopes include `openid`. */
   readonly id_token?: string;
 }
 

@@ -8,22 +8,25 @@ import type {
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 
-/** Which part of a list to return. */
+/** Specifies which page of a list to return. */
 export interface AuthorizationPage {
   /** The maximum number of items, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** Continues after the previous page: pass its `next`. Defaults to the newest authorization. */
+  /**
+   * Continues after the previous page: pass its `next`. By default, the list begins with the newest
+   * authorization.
+   */
   readonly after?: string;
 }
 
-/** A part of a list. */
+/** One page of a list. */
 export interface AuthorizationList {
   /**
    * The items, newest first. There may be fewer items than you asked for, or no items, although
-   * more follow. Check `next`.
+   * there are more pages. Check `next`.
    */
   readonly items: readonly HeldAuthorization[];
-  /** Pass this as `after` to get the next page. Null if nothing follows. */
+  /** Pass this as `after` to get the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -32,8 +35,8 @@ export const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows that one page reads. Some conditions have no index: a scope, the last
- * use, and whether the authorization has ended. They are checked row by row. If a page is not full
+ * The maximum number of rows that one page reads. Some conditions have no index, and are checked
+ * row by row: a scope, the last use, and whether the authorization has ended. If a page is not full
  * after this many rows, it ends there and returns where to continue. So a page has a maximum cost
  * with any filter (decision 51).
  */
@@ -78,9 +81,9 @@ export async function listHeld(
 }
 
 /**
- * Splits the list into ranges that can match. If an authorization is unused since a time, it was
- * created before that time. Ids begin with the creation time, so the list can start there. Ids from
- * an early release do not begin with the time. Nearly all of them sort above today's ids.
+ * Splits the list into ranges that can contain matches. An authorization that is unused since a
+ * time was created before that time. Ids begin with the creation time, so the list can start there.
+ * Ids from an early release do not begin with the time. Nearly all of them sort above today's ids.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,

@@ -40,7 +40,7 @@ interface AnyTokenRequest {
 
 /** A request for a token for the client itself. */
 export interface ClientTokenRequest extends AnyTokenRequest {
-  /** The API that the token is for. Default: the configured API. */
+  /** The API that the token is for. By default, this is the configured API. */
   readonly audience?: string | null;
 }
 
@@ -51,7 +51,8 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
   /**
-   * The text that all refresh tokens of the authorization share. Null for the first refresh token.
+   * The mark: a text that all refresh tokens of the authorization contain. Null for the first
+   * refresh token.
    */
   readonly mark: string | null;
   /**
@@ -63,18 +64,18 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly isBoundLate?: boolean;
 }
 
-/** What features add to tokens. */
+/** The additions of features to tokens. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
   /** Null if tokens are not bound to keys. */
   readonly binding: KeyBinding | null;
-  /** Describes an authorization's details in ID tokens. */
+  /** Returns the claims that the details of an authorization add to ID tokens. */
   readonly describe: DescribesDetails;
 }
 
 /**
- * Creates all tokens. It creates them before the store records them as issued. So if signing fails,
- * no code or refresh token is spent. Throws if a check refuses the tokens.
+ * Creates all tokens before the store records them as issued. So if signing fails, no authorization
+ * code or refresh token is used up. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -138,8 +139,8 @@ export class Issuing {
   }
 
   /**
-   * Returns a response with tokens that were issued earlier, for the same key. `request` supplies
-   * the scopes and the ID token, with current data.
+   * Returns a response with tokens that were issued earlier, for the same key. `request` contains
+   * the current data for the scopes and the ID token.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -161,8 +162,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses such tokens. If a grant spends something before it creates the
-   * tokens, it calls this first.
+   * Throws if a check refuses tokens like these. A grant that marks something as used before it
+   * creates tokens calls this first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {

@@ -5,10 +5,12 @@ import type { Authorization } from '../store/grant.ts';
 import { goesBackTo } from '../store/prior-consent.ts';
 
 /**
- * Calls `act` for each of the person's living authorizations that `isMeant` accepts. It must then
- * no longer be alive, or no longer be accepted. Looks again until it finds none, because one of
- * them may have begun another without a question at the same moment (`PriorConsent`). Leaves
- * what the person allows on the page meanwhile. Returns how many it found.
+ * Calls `act` for each of the person's active authorizations that `isMeant` accepts. After the
+ * call, the authorization must be inactive, or `isMeant` must no longer accept it.
+ *
+ * Searches again until it finds no such authorization, because one of them may have begun another
+ * one without the consent page at the same moment (`PriorConsent`). Ignores authorizations that the
+ * person allows on the page in the meantime. Returns how many it found.
  */
 export async function forEachLiving(
   { store, clock }: Server,
@@ -34,14 +36,14 @@ export async function forEachLiving(
   }
 }
 
-/** Who ends access, for the audit. */
+/** The reason why access ends, and the person who ends it, for the audit log. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }
 
 /**
- * Revokes each of the person's living authorizations that `isMeant` accepts, and what they began
- * meanwhile. Returns how many it found.
+ * Revokes each of the person's active authorizations that `isMeant` accepts, and the authorizations
+ * that they begin in the meantime. Returns how many it found.
  */
 export function revokeEachLiving(
   server: Server,

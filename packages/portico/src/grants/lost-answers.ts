@@ -15,42 +15,42 @@ export interface TokenRequest {
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response, with the client's current rights. Called once it is known that the tokens
-   * were issued. Throws if the request would be refused now.
+   * Returns the response, with the client's current rights. It is called after the store has
+   * confirmed that the tokens were issued. Throws if the server would refuse the request now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether a refusal removes the kept response permanently. */
+  /** Whether the stored response is permanently removed if `answer` refuses the request. */
   readonly isSpentRefused: boolean;
 }
 
 interface Kept extends LostAnswer {
   readonly key: string;
-  /** When the response was kept, in milliseconds since 1970. */
+  /** When the response was stored here, in milliseconds since 1970. */
   readonly since: number;
   isAsked: boolean;
 }
 
 /**
- * The maximum number of kept responses. A new one replaces the oldest. If the database fails, at
- * most as many responses are lost as there are database connections.
+ * The maximum number of stored responses. A new response replaces the oldest. If the database
+ * fails, at most as many responses are lost as there are database connections.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is kept, in milliseconds. The store keeps the tokens' rows for an hour, which
- * is much longer.
+ * How long a response is stored, in milliseconds. The rows of the tokens stay in the database for
+ * an hour, which is much longer.
  */
 const KEPT_FOR = 300_000;
 
 /**
- * Keeps token responses that the server could not send, because the store failed and it was unknown
- * whether the code or refresh token was spent. Returns each response once, and only to the same,
- * unchanged request (decision 9).
+ * Stores token responses that the server could not send. This happens if the store failed, and the
+ * server does not know whether the authorization code or refresh token was marked as used. Returns
+ * each response once, and only to the same, unchanged request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The kept responses, oldest first. One request may have several, because a client may send it
-   * again before the first attempt fails.
+   * The stored responses, oldest first. There may be several for one request, because a client may
+   * send it again before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -59,18 +59,18 @@ export class LostAnswers {
     this.#clock = clock;
   }
 
-  /** Keeps the response, in case the client repeats this request. */
+  /** Stores the response, in case the client repeats this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
     this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
   }
 
   /**
-   * Returns a function that responds to this request, if a response is kept for it. Returns null
+   * Returns a function that answers this request if there is a stored response for it. Returns null
    * for any other request.
    *
-   * The function first finds out whether the code or token was spent. If it was not, the function
-   * calls `otherwise`. Rejects with the store's error while the store is unavailable.
+   * The function first finds out whether the code or token was marked as used. If it was not, the
+   * function calls `otherwise`. Rejects with the store's error while the store is unavailable.
    */
   find(
     client: Client,
@@ -100,7 +100,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If the same request arrives twice at once, only one gets the response.
+    // If the same request arrives twice at the same time, only one of the two gets the response.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -109,7 +109,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // A code or token can be spent only once, so the other attempts had no effect.
+      // A code or token can be used only once, so the other attempts had no effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -117,8 +117,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns null if the attempt had no effect and never will. Keeps the entry if this check or the
-   * response fails.
+   * Returns null if the attempt had no effect and never will. Does not remove the entry if this
+   * check or the response fails.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;

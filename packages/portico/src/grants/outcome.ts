@@ -32,7 +32,10 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** The name of each stored grant in the log, and whether a refusal removes a kept response. */
+/**
+ * For each kind of stored grant: its name in the log, and whether a refusal removes a stored
+ * response.
+ */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
@@ -65,8 +68,8 @@ export class Outcomes {
 
   /**
    * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If the
-   * outcome is unknown, keeps the response in case the client repeats the request, and throws the
-   * store's error. A kept response is checked again before it is returned.
+   * outcome is unknown, stores the response in case the client repeats the request, and throws the
+   * store's error. The server checks a stored response again before it returns it.
    */
   respond(
     form: Parameters,
@@ -102,7 +105,8 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // It may have taken long to find out whether the tokens were issued.
+    // Time may have passed before the server knew that the tokens were issued. So compute the
+    // remaining lifetime again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

@@ -46,7 +46,7 @@ export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Null if each second use is a replay. */
+  /** Decides about second uses. Null if each second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -83,8 +83,9 @@ export class RefreshTokenGrant implements TokenGrant {
    * Refuses a bound token without its key before anything is ended. So a thief who has only the
    * token cannot end the authorization.
    *
-   * A late-bound authorization is different, because a thief may have been the first to prove a
-   * key. So if the owner then uses the token without that key, the authorization ends.
+   * It is different if the authorization was bound to a key after it had unbound refresh tokens,
+   * because a thief may have been the first to prove a key. So if the owner then uses the token
+   * without that key, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;

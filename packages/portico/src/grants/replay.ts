@@ -6,10 +6,10 @@ import type { GrantParts } from './parts.ts';
 const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**
- * Handles the second use of a code or refresh token. `store/sql/family-rows.ts` tells whether a
- * code or token was used before. The store marks the first use in the same write that spends the
- * code or token (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at
- * once, exactly one of them counts as the second use.
+ * Handles the second use of an authorization code or refresh token. `store/sql/family-rows.ts`
+ * determines whether it was used before. The store records the first use in the same write that
+ * marks the code or token as used (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two
+ * requests arrive at the same time, exactly one of them is the second use.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;
@@ -23,8 +23,8 @@ export class Replays {
   }
 
   /**
-   * Ends the authorization with everything that was issued from it, because a thief may have the
-   * tokens from the first use.
+   * Ends the authorization, including all of its tokens, because a thief may have the tokens from
+   * the first use.
    */
   async revoke(used: StoredGrant): Promise<void> {
     const { store, clock } = this.#parts.server;
@@ -32,8 +32,8 @@ export class Replays {
   }
 
   /**
-   * Audits a second use, and whether it ended the authorization. If it ended nothing, the audit log
-   * gets only a few events per minute.
+   * Records a second use in the audit log, and whether it ended the authorization. If it ended
+   * nothing, the audit log gets only a few events per minute.
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;

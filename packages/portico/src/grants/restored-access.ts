@@ -9,10 +9,7 @@ export interface EndedAccess {
    * access tokens.
    */
   readonly authorizations: number;
-  /**
-   * How many access tokens this call has ended that clients had for themselves (client
-   * credentials).
-   */
+  /** How many access tokens of the clients themselves (client credentials) this call has ended. */
   readonly clientTokens: number;
   /** How many requests were waiting for a person's decision. */
   readonly requests: number;
@@ -22,26 +19,26 @@ export interface EndedAccess {
   readonly initialAccessTokens: number;
 }
 
-/** Sorts before every key, so that the first batch begins with it. */
+/** A text that sorts before every key, so that the first batch begins with the first key. */
 const FIRST = '';
 
 /** Handles one batch of keys in order, after the last key of the previous batch. */
 type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
 /**
- * Ends everything that was issued, and all requests that wait for a decision.
+ * Ends all codes, tokens and authorizations, and all requests that wait for a decision.
  *
- * Use it after you restore a backup. A backup does not know about later revocations and uses, so
- * this function makes no exceptions. When it resolves, everything that existed when it began has
- * ended. It compares keys, so it does not depend on clocks.
+ * Use it after you restore a backup. A backup does not contain later revocations and uses, so this
+ * function makes no exceptions. When it resolves, everything that existed when it began has ended.
+ * It compares keys, so it does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests first. If a person allows one meanwhile, it is already an authorization
-  // and is ended next.
+  // End waiting requests first. If a person allows one in the meantime, the next step ends the new
+  // authorization.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
   const ended =
@@ -67,8 +64,8 @@ export async function endAllAccess(
 }
 
 /**
- * Ends the authorizations that those up to `newest` began without a question before they were
- * ended. Looks again until it finds none alive.
+ * Ends the authorizations that began without the consent page because of those with ids up to
+ * `newest`. Searches again until it finds no active one.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

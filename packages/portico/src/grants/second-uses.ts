@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to a request that got tokens with these scopes. Applies the grant's current
- * rules, and throws if the grant would refuse the request now.
+ * Repeats the response to a request that got tokens with these scopes. Applies the current rules of
+ * the grant, and throws if the grant would refuse the request now.
  */
 export type Again = (
   client: Client,
@@ -17,11 +17,11 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides how the server responds to a second use of a refresh token. On a server without it, every
- * second use is a replay (`replay.ts`).
+ * Decides how the server responds to a second use of a refresh token. If a server has no such
+ * object, every second use is a replay (`replay.ts`).
  */
 export interface SecondUses {
-  /** Returns a text about the first response that the store keeps. */
+  /** Returns an encrypted text about the first response, which the store keeps. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
    * Returns the first response again if it may be repeated, or null if this use is a replay. Throws

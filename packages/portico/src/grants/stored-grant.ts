@@ -11,7 +11,10 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** Checks that are shared by the grants that exchange a stored code or refresh token. */
+/**
+ * Checks that several grants share: those that exchange a stored authorization code or refresh
+ * token.
+ */
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
@@ -63,9 +66,9 @@ export function requireScopesInForce(
 }
 
 /**
- * Returns a function that repeats a response. The function checks again what may have changed since
- * the grant was used: the client, the account, and the scopes in force. The grant itself may have
- * expired meanwhile, because it was used in time.
+ * Returns a function that repeats a response. The function checks again everything that may have
+ * changed since the grant was used: the client, the account, and the scopes in force. The grant
+ * itself may have expired in the meantime, because it was used in time.
  */
 export function againFor(
   grant: Grant,
@@ -89,8 +92,8 @@ export function againFor(
       parseToken(issued.response.access_token),
       clock(),
     );
-    // A token's row stays for an hour after the token expires. If the token is revoked, its row is
-    // removed at once.
+    // If a token has expired, its row stays for an hour. If a token is revoked, its row is removed
+    // immediately. So a missing row means that the token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(
       { client, family, user, scopes, thumbprint, nonce, now: clock() },

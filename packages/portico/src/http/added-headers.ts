@@ -1,7 +1,7 @@
 /**
- * Whether a response header is added to the application's value. Any other header replaces the
- * application's value. The header that lists the headers that pages may read is added if the
- * application's CORS chooses the allowed origins.
+ * Whether a response header is added to the application's value. All other headers replace the
+ * application's value. `Access-Control-Expose-Headers` is added if Portico's response does not set
+ * `Access-Control-Allow-Origin`, because then the application's CORS chooses the allowed origins.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
   return isAddedTo(name, headers.has('access-control-allow-origin'));

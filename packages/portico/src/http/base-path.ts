@@ -25,7 +25,10 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/[^\w.~/?#%-]/, 'must have only letters, digits, - . _ and ~ between slashes'],
 ];
 
-/** Returns the problems of `base_path_stripped`. It needs a path that the proxy can remove. */
+/**
+ * Returns the problems of `base_path_stripped`. It requires a base path, because there must be a
+ * path for the proxy to remove.
+ */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
     ? ['is true, but base_path is empty; set base_path to the prefix that the proxy removes']
@@ -33,9 +36,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name for a cookie whose path is the whole origin. Installations with other base paths
- * use other cookies. The names differ and not the paths, because the prefix `__Host-` requires the
- * path `/`.
+ * Returns the name for a cookie whose path is the whole origin. The name contains the base path, so
+ * that two installations on one origin use different cookies. They cannot differ in the cookie's
+ * path, because the prefix `__Host-` requires the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

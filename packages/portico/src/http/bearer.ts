@@ -44,8 +44,8 @@ export function parseScheme(
 
 /**
  * Whether a request has an `Authorization` header with Bearer or one of these token schemes, even
- * if the token is not valid. A request like this has no session, and never uses a cookie instead.
- * So it may skip the CSRF check.
+ * if the token is not valid. Portico reads no session and no cookie from such a request. So it may
+ * skip the CSRF check.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -62,7 +62,7 @@ interface NodeRequest {
    * contains only the first.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** Names and values in turn, as the client sent them. */
+  /** The names and values as the client sent them: a name, its value, the next name, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 

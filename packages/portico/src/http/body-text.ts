@@ -10,7 +10,9 @@ export function madeOfText(response: Response, text: string): Response {
   return response;
 }
 
-/** Returns the response's body text. Returns null if the text was not remembered. */
+/**
+ * Returns the response's body text. Returns null if `madeOfText` was not called for the response.
+ */
 export function readBodyText(response: Response): string | null {
   return texts.of(response) ?? null;
 }

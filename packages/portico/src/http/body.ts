@@ -7,7 +7,7 @@ export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
-  /** `from` says where the body was read, and `place` where it was expected. */
+  /** `from` says where the application read the body. `place` says where Portico expected it. */
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
@@ -17,8 +17,8 @@ export class BodyTakenError extends Error {
 }
 
 /**
- * Called if a body cannot be used. Throws, or returns a replacement. `cause` is the error that
- * occurred while reading.
+ * It is called if a body cannot be used. It throws, or returns a replacement. `cause` is the error
+ * that occurred while reading.
  */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
@@ -120,6 +120,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // The sender closed the connection.
+    // Ignore this error: the sender has closed the connection.
   }
 }

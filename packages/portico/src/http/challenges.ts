@@ -1,11 +1,11 @@
 /**
- * Describes a resource's bound tokens to clients. Bound tokens have a separate scheme, and requests
- * with them need a proof of the key.
+ * The information that a resource gives clients about bound tokens. Bound tokens have a separate
+ * `Authorization` scheme, and requests with them need a proof of the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, such as `DPoP`. */
   readonly scheme: string;
-  /** Whether tokens must be bound. If they must, the scheme Bearer is not offered. */
+  /** Whether all tokens must be bound. If so, challenges do not contain the scheme Bearer. */
   readonly required: boolean;
   /** Additional parameters for a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -17,14 +17,14 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** Describes bound tokens in a refusal. */
+/** The information about bound tokens in a refusal. */
 export interface BindingRefusal extends BindingOffer {
   /**
    * Whether the request used the scheme for bound tokens. If it did, the refusal contains only that
    * scheme.
    */
   readonly presented: boolean;
-  /** Information about the next proof, for the response. Null if there is nothing to say. */
+  /** Information about the next proof, for the response. Null if there is no information. */
   readonly answer: string | null;
 }
 
@@ -76,8 +76,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // This writes a quoted string (RFC 9110 section 5.6.4). If a value contains characters that a
-    // header field cannot contain, setting the field fails.
+    // This writes a quoted string (RFC 9110 section 5.6.4). If a value contains characters that are
+    // not allowed in a header field, an error occurs when the field is set.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

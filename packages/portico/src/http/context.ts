@@ -17,14 +17,14 @@ type RequestId = string | (() => string) | null;
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request with this id and this request or context object of its framework. Where a
- * value is missing, the work gets the value from outside. If nothing changes, does not enter a new
- * context.
+ * Runs work for a request with this id and with the request or context object of its framework. If
+ * one of them is missing, the value of the outer context applies. If nothing changes, does not
+ * enter a new context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an id that is already known to one that must still be created.
+  // Prefer an id that already exists to a function that would create one.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();

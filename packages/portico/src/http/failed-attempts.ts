@@ -22,7 +22,10 @@ export type Attempt<T> =
       readonly first: boolean;
     };
 
-/** Returns a random number that cannot be predicted. Use this function as `random`. */
+/**
+ * Returns an unpredictable random number that is at least 0 and less than 1. Pass this function as
+ * `random`.
+ */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
@@ -30,8 +33,8 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * From this time on, failures are forgotten one by one, at equal intervals. In milliseconds since
-   * 1970.
+   * From this time on, one failure is forgotten after each interval. All intervals are equal. In
+   * milliseconds since 1970.
    */
   readonly leaksFrom: number;
   /** When the next attempt is allowed. */
@@ -46,11 +49,11 @@ interface Failures {
 const RANDOM_RANGE = 2 ** 32;
 const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
-/** All failures are forgotten this long after the last one, in milliseconds. */
+/** How long after the last failure all failures are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
 /** The maximum number of remembered keys. The key with the oldest failure is forgotten first. */
 const MOST_KEYS = 10_000;
-/** One in this many attempts that would have to wait is allowed immediately. */
+/** Of the attempts that would have to wait, one in this many is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**
@@ -77,9 +80,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. Until `judge` answers, the attempt counts as
+   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt is counted as
    * failed, so that many simultaneous attempts are not all allowed. If the attempt was right, or if
-   * `judge` rejects, it no longer counts.
+   * `judge` rejects, it is no longer counted.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -105,8 +108,8 @@ export class FailedAttempts {
     // If the entry is from the future, the clock was set back after it was written.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget failures one by one. In a network with many people, some attempts fail although no one
-    // is guessing.
+    // Remove failures one by one. In a network with many people, some attempts fail without any
+    // attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };

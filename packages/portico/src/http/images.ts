@@ -17,7 +17,7 @@ export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the image's size.
+    // The data ends before the part that contains the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -89,7 +89,7 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker begins a frame. Frames are SOF0 to SOF15, except for three markers in this
+ * Whether the marker starts a frame. Frames are SOF0 to SOF15, except for three markers in this
  * range that are tables.
  */
 function isFrame(marker: number): boolean {

@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * Returns the value as it would be after its JSON text was written and read. Returns the same
- * object if its text is already well-formed.
+ * Returns the value as it would be after it was written as JSON text and read again. Returns the
+ * same object if its text is already well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;

@@ -4,7 +4,7 @@ import { Note } from './note.ts';
 /**
  * The header for the request id. The id is in the log and in the response, so that a caller can
  * report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
- * uses it. Then all logs contain the same id.
+ * uses that word, so that all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -43,8 +43,8 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response has its id as a header. Looking into its headers would cost more than
- * creating the response.
+ * Records that the response already has the id as a header. Reading the headers later would cost
+ * more than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);

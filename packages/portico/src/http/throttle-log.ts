@@ -12,7 +12,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // This later line is about other requests than the current one.
+    // The later line does not belong to the current request, so log it outside of that request.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -24,7 +24,7 @@ export interface AlgorithmForm {
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
 
-/** RFC 7518 sections 3.3 and 6.3. */
+/** RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 sections 3.3 and 6.3). */
 const RS256: AlgorithmForm = {
   name: DEFAULT_ALGORITHM,
   kind: 'RSA',
@@ -72,7 +72,9 @@ export class SigningAlgorithms {
   }
 }
 
-/** Returns what the log and errors call a missing key, and the command that creates the key. */
+/**
+ * Returns the name of a missing key in the log and in errors, and the command that creates the key.
+ */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

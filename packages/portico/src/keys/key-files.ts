@@ -9,7 +9,7 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * The age, in milliseconds, at which a draft file counts as left behind by a process that was
+ * The age, in milliseconds, at which a draft file is treated as left behind by a process that was
  * killed. Writing a key never takes this long.
  */
 const LEFT_DRAFT = 3_600_000;
@@ -51,8 +51,9 @@ export class KeyFiles {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // Null if the file has been removed since the listing. For a link, use the owner of the link
-      // itself: no message must advise an operator to change the owner of the link's target.
+      // The result is null if the file has been removed since the listing. For a link, read the
+      // owner of the link itself, because no message must advise an operator to change the owner of
+      // the link's target.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -179,7 +180,8 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster: the name is taken, or that process has already renamed the file.
+    // Another process was faster. Either the name is taken, or that process has already renamed the
+    // file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

@@ -40,7 +40,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   const jwk = parsedKey(content);
   const kid = requireForm(jwk, form);
   const privateKey = createPrivateKey({ key: jwk as JWK, format: 'jwk' });
-  // RFC 7518 section 3.3.
+  // RS256 requires at least 2048 bits (RFC 7518 section 3.3).
   if ((privateKey.asymmetricKeyDetails?.modulusLength ?? 2048) < 2048)
     throw new Error('it has less than 2048 bits');
   const publicJwk = publishedJwk(jwk, kid, form);

@@ -19,7 +19,7 @@ import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
  */
 const LOOK_HOLDS = 10;
 /**
- * How long each request lists the directory again after a change, in milliseconds. Changes often
+ * How long after a change each request lists the directory again, in milliseconds. Changes often
  * come in groups.
  */
 const RECENT_CHANGE = 1000;
@@ -70,7 +70,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Wait until no process publishes an older listing. Only then use a new key.
+    // For a moment, a process may still publish an older listing. Wait until none does. Only then
+    // use a new key.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -150,8 +151,8 @@ export class KeyRing {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Remove the file by its listed name, because the contents of a file must not choose the name.
-    // Another process may remove the file at the same time.
+    // Remove the file by the name in the listing, because the contents of a file must not choose
+    // the name. Another process may remove the file at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))

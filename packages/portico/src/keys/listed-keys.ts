@@ -5,7 +5,7 @@ import type { KeyFiles } from './key-files.ts';
 import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/** How long the answer of `isNeeded` is remembered, in milliseconds. */
+/** How long the result of `isNeeded` is remembered, in milliseconds. */
 const NEED_HOLDS = 60_000;
 
 export interface KeySources {
@@ -17,8 +17,8 @@ export interface KeySources {
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Whether the store has authorizations that need a key. Called only while there is no key, and at
-   * most once a minute.
+   * Returns whether the store has authorizations that need a key. Portico calls it only while there
+   * is no key, and at most once a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -115,7 +115,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether the server can no longer sign with some algorithm if the files are gone. */
+  /** Whether the loss of the key files would leave an algorithm without a key. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));

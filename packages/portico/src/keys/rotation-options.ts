@@ -12,7 +12,10 @@ export const UNCHANGED = 'no key was replaced';
 
 /** Options for replacing keys. */
 export interface RotationOptions extends Acting {
-  /** The only algorithm whose key is replaced. Defaults to every algorithm that has a key. */
+  /**
+   * The algorithm whose key is replaced. By default, the key of every algorithm that has a key is
+   * replaced.
+   */
   readonly algorithm?: SigningAlgorithm;
   /**
    * If true, the new key signs immediately, and all other keys of its algorithm are removed. Use

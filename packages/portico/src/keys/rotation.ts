@@ -57,7 +57,7 @@ interface Prepared {
   readonly replaces: SigningKey;
 }
 
-/** Replaces the keys one time. */
+/** Performs one rotation of the keys. */
 export class Rotation {
   readonly #parts: RotationParts;
   readonly #options: RotationOptions;
@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now`, these files are removed anyway.
+    // With `now`, unreadable staged keys do not matter, because they are removed anyway.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -225,7 +225,8 @@ export class Rotation {
 
   /**
    * Gives staged keys that have begun to sign their permanent names. Releases that do not know
-   * staged keys choose the key by its name. They then sign with these keys too.
+   * staged keys choose the signing key by its file name. With the permanent name, they also sign
+   * with these keys.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;

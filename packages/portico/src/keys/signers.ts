@@ -43,8 +43,8 @@ export interface KeySigner {
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server has stopped waiting. If this method rejects, or the public
-   * key does not verify the signature, the request gets a 503 response and spends nothing. The log
-   * contains the class and code of the error, but not its message.
+   * key does not verify the signature, the request gets a 503 response, and its code or token stays
+   * valid. The log contains the class and code of the error, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -53,7 +53,7 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * Returns the keys of the signers, in the order in which they sign, the latest first. Throws a
+ * Returns the keys of the signers in the order of their time to sign, the latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
 export function buildSigningKeys(
@@ -153,7 +153,7 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
     // Ignore this error. The signer has transferred the bytes, for example to another thread, so
-    // they cannot be read any more.
+    // this thread can no longer read them.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
@@ -177,7 +177,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // An error occurred while the error's properties were read. Leave out that error too.
+    // Reading the error's properties failed. Leave out this second error, too.
     return new SignerError(kid, 'failed: an error');
   }
 }

@@ -3,8 +3,8 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key that signs ID tokens now, or did so earlier, or will do so later. It is a file in the key
- * directory or a KeySigner.
+ * A key that signs ID tokens now, that signed them earlier, or that will sign them later. It is a
+ * file in the key directory or a KeySigner.
  */
 export interface SigningKey {
   /**
@@ -27,8 +27,9 @@ export interface SigningKey {
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits for `signsFrom`, by each process's clock. If it does not wait, it signs
-   * in every process that sees it, until that process sees a newer key.
+   * Whether the key waits for its time `signsFrom`. Each process compares that time with its own
+   * clock. A key that does not wait signs in every process that sees it, until that process sees a
+   * newer key.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -45,9 +46,12 @@ export interface SigningKey {
 }
 
 /**
- * The error if there were keys before, and now the directory is missing, empty or unreadable, or
- * the newest key of an algorithm is unreadable. Without keys, the server can neither sign nor
- * verify.
+ * The error if the server had keys before, and now:
+ *
+ * - the directory is missing, empty or unreadable, or
+ * - the newest key of an algorithm is unreadable.
+ *
+ * Without keys, the server can neither sign nor verify.
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
@@ -60,8 +64,8 @@ export class KeysLostError extends Error {
 }
 
 /**
- * The error if a KeySigner returns no valid signature. Nothing was signed or spent, so a retry may
- * succeed.
+ * The error if a KeySigner returns no valid signature. Nothing was signed, and no code or token was
+ * marked as used, so a retry may succeed.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';
@@ -105,8 +109,9 @@ export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): bool
 }
 
 /**
- * Returns the time for a key that signs immediately. It is later than the times of all other keys,
- * because the clock of another machine may be ahead.
+ * Returns the start time for a key that must sign immediately. The time is later than the start
+ * times of all other keys. These may be in the future, because the clock of another machine may be
+ * ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

@@ -17,5 +17,5 @@ export const KEY_SET_MAX_AGE = 5;
  */
 export const STAGED_FOR = KEY_SET_MAX_AGE + 900;
 
-/** How old the listing may be that decides which key signs, in milliseconds. */
+/** The maximum age of the listing that decides which key signs, in milliseconds. */
 export const RELOAD_AFTER = 1000;

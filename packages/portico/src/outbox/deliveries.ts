@@ -4,36 +4,48 @@ import { backoff } from './backoff.ts';
 import type { Deliver, DeliveryResult } from './message.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
 
-/** All in milliseconds. */
+/** Times in milliseconds. */
 const TIMES = {
-  /** How often a process looks for messages that another one added. */
+  /** How often a process searches for messages that another process has added. */
   look: 500,
-  /** The same while messages come: until no look has found one for `busy`. */
+  /**
+   * How often it searches while there are messages. This ends when no search has found a message
+   * for the time `busy`.
+   */
   lookOften: 100,
   busy: 5000,
-  /** How long it waits after the store has failed. */
+  /** How long a process waits after the store has failed. */
   pause: 5000,
-  /** How long a process may deliver to one receiver, unless it renews the lease. */
+  /** How long a process may deliver to one receiver. It can renew this lease. */
   lease: 60_000,
-  /** The shortest rest of a lease in which an attempt may begin. */
+  /**
+   * The minimum remaining time of a lease for another attempt. If less remains, the process renews
+   * the lease first.
+   */
   rest: 30_000,
-  /** How long one attempt may take. */
+  /** The time limit for one attempt. */
   attempt: 10_000,
-  /** After this time, other receivers have their turn. */
+  /** How long a process delivers to one receiver before it lets other receivers have their turn. */
   turn: 5000,
-  /** The longest wait after a message was postponed for the first time, and after that. */
+  /**
+   * The maximum wait after a message was postponed: for the first time (`postponed`), and after
+   * that (`postponedAgain`).
+   */
   postponed: 1000,
   postponedAgain: 60_000,
-  /** A receiver that takes longer shares its place with other slow ones. */
+  /** A receiver that takes longer than this for a message is treated as slow. */
   slow: 1000,
 } as const;
-/** How many receivers a process delivers to at once. Slow and failing ones get half of them. */
+/**
+ * The maximum number of receivers to which a process delivers at the same time. Slow and failing
+ * receivers can use at most half of these places.
+ */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
-/** How many messages are read at once. */
+/** How many messages are read from the store with one query. */
 const PAGE = 50;
 const LONGEST_REASON = 200;
 
-/** Delivers the messages in the outbox, as one of any number of processes. */
+/** Delivers the messages in the outbox. Any number of processes may do this at the same time. */
 export class Deliveries {
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
@@ -45,7 +57,7 @@ export class Deliveries {
   #isWanted = false;
   #isStopped = false;
   #hasFailed = false;
-  /** When this process last found a message to deliver. */
+  /** When this process last found a message to deliver (`performance.now()`). */
   #foundAt = -Infinity;
 
   constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
@@ -62,7 +74,8 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // A console command ends soon, so it leaves deliveries to the processes that answer requests.
+    // Only a started process delivers. A console command is not started, because it ends soon. It
+    // leaves deliveries to the processes that answer requests.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
@@ -76,7 +89,7 @@ export class Deliveries {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Looks until nothing is due, and then again after a while. Never rejects. */
+  /** Searches until nothing is due, and schedules the next search. Never rejects. */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {
@@ -91,7 +104,7 @@ export class Deliveries {
     }
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : this.#interval());
-    // A process that has nothing else to do may end.
+    // Do not keep the process alive only for this timer.
     this.#timer.unref();
   }
 
@@ -104,7 +117,7 @@ export class Deliveries {
     return AT_ONCE.troubled - troubled.length;
   }
 
-  /** Begins deliveries to at most this many receivers. */
+  /** Starts deliveries to at most this many receivers. */
   async #begin(isTroubled: boolean, places: number): Promise<void> {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
@@ -116,7 +129,7 @@ export class Deliveries {
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
   }
 
-  /** Delivers to one receiver. If the store fails, the lease ends by itself. Never rejects. */
+  /** Delivers to one receiver. If the store fails, the lease expires. Never rejects. */
   async #turn(lease: Lease): Promise<void> {
     try {
       await this.#deliverAll(lease);
@@ -149,7 +162,7 @@ export class Deliveries {
         current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
         const delivered = step === 'delivered' ? message.id : null;
-        // The end of a turn and the last message are one commit.
+        // End the lease and remove the last message in one commit.
         if (message === last || clock() - begun > TIMES.turn || this.#isStopped)
           return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered });
         if (delivered !== null) await this.#messages.removeDelivered(lease.id, delivered);
@@ -158,8 +171,8 @@ export class Deliveries {
   }
 
   /**
-   * Delivers one message. If it was `delivered`, the caller must remove it. `failed` ends the turn,
-   * because the receiver fails.
+   * Delivers one message. Returns `delivered` if the caller must remove the message. Returns
+   * `failed` if the delivery has failed, which ends the turn of this receiver.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
@@ -209,7 +222,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs the first of a row of failures. */
+  /** Logs only the first of several failures in a row. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
@@ -225,14 +238,17 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 }
 
 /**
- * Returns the longest wait after a postponed message, in milliseconds: other messages may wait
- * behind it.
+ * Returns the maximum wait after a postponed message, in milliseconds. It is short at first,
+ * because other messages may wait behind this one.
  */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
 }
 
-/** Whether a delivery, which may be written without types, returned what it must. */
+/**
+ * Whether a delivery returned a valid result. A delivery that is written in JavaScript may return
+ * any value.
+ */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (outcome === 'failed' || outcome === 'postponed' || outcome === 'refused')
@@ -240,7 +256,9 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/** What is stored has no control characters, and a length. */
+/**
+ * Returns the reason in the form that is stored: without control characters, and of limited length.
+ */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -2,25 +2,28 @@ import { quoted } from '../quoting.ts';
 
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** The kind of message: a name in the `Contribution.deliveries` of a feature. */
+  /** The kind of message. It must be a name in the `Contribution.deliveries` of a feature. */
   readonly kind: string;
   /**
-   * Who receives it, such as a `client_id`: 1 to 255 characters. Each receiver gets its messages in
-   * order.
+   * The receiver of the message, such as a `client_id`: 1 to 255 characters. Each receiver gets its
+   * messages in order.
    */
   readonly receiver: string;
   /**
-   * What the delivery needs: at most 65,536 characters. It is stored as text, so it must not
-   * contain a secret, a token or a code: sign or fetch these at delivery time.
+   * The data that the delivery needs: at most 65,536 characters. It is stored as text, so it must
+   * not contain a secret, a token or a code. Create or fetch these when the message is delivered.
    */
   readonly payload: string;
-  /** When the message is no longer worth a delivery, in milliseconds since 1970. */
+  /** The time after which a delivery no longer makes sense, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 const LONGEST = { receiver: 255, payload: 65_536 } as const;
 
-/** Returns why this message cannot be added, or null. It never contains the payload. */
+/**
+ * Returns why this message cannot be added. Returns null if it can. The text never contains the
+ * payload.
+ */
 export function messageProblem(
   { kind, receiver, payload, expiresAt }: NewMessage,
   delivered: Readonly<Record<string, Deliver>>,
@@ -40,58 +43,69 @@ export function messageProblem(
     : 'The expiresAt of a message must be a whole number of milliseconds since 1970';
 }
 
-/** A message that is to be delivered now. */
+/** A message that is due for delivery. */
 export interface OutboxMessage {
-  /** Its unique id. It is the same at each attempt, so receivers can recognise duplicates. */
+  /**
+   * The unique id of the message. It is the same at each attempt, so receivers can recognize
+   * duplicates.
+   */
   readonly id: string;
-  /** Who receives it. */
+  /** The receiver of the message. */
   readonly receiver: string;
-  /** What was added. */
+  /** The payload that was added. */
   readonly payload: string;
-  /** When it was added, in milliseconds since 1970. */
+  /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
   /** How many attempts have failed. */
   readonly attempts: number;
 }
 
 /**
- * The result of an attempt. The outbox tries a `failed` message again, and later messages wait for
- * it. It tries a `postponed` message again after the receiver's other messages: use this if their
- * order does not matter. It does not try a `refused` message again, but sets it aside for an
- * operator. It removes an `obsolete` message, because no one waits for it any more. The reason is
- * stored and shown to operators: it must not contain a secret.
+ * The result of an attempt:
+ *
+ * - `delivered`: the outbox removes the message.
+ * - `obsolete`: the message is no longer needed. The outbox removes it.
+ * - `failed`: the outbox tries the message again, and the receiver's later messages wait for it.
+ * - `postponed`: the outbox tries the message again after the receiver's other messages. Use this
+ *   if their order does not matter.
+ * - `refused`: the outbox does not try the message again, but sets it aside for an operator.
+ *
+ * The reason is stored and shown to operators, so it must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
   | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
- * Delivers one message. It can be called again with the same message, also after it was delivered.
- * It must stop when the signal aborts. If it throws, the attempt has failed.
+ * Delivers one message. Portico may call it again with the same message, even after it was
+ * delivered. It must stop when the signal aborts. If it throws, the attempt has failed.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 
-/** A message as operators see it. Its payload is not shown. */
+/** A message in the form that operators see. It does not contain the payload. */
 export interface ListedMessage {
-  /** Its unique id. */
+  /** The unique id of the message. */
   readonly id: string;
   /** The kind of message. */
   readonly kind: string;
-  /** Who receives it. */
+  /** The receiver of the message. */
   readonly receiver: string;
-  /** `undelivered` is not tried again until an operator says so. */
+  /**
+   * The state of the message. An `undelivered` message is not tried again until an operator
+   * requests it.
+   */
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed. */
   readonly attempts: number;
-  /** The reason of the last failure. Null if there was none. */
+  /** The reason for the last failure. Null if no attempt has failed. */
   readonly reason: string | null;
-  /** In milliseconds since 1970. */
+  /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** In milliseconds since 1970. */
+  /** When the message expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Which messages to list. */
+/** Selects messages. */
 export interface OutboxFilter {
   /** Only messages for this receiver, of any kind. */
   readonly receiver?: string;
@@ -99,12 +113,15 @@ export interface OutboxFilter {
   readonly state?: ListedMessage['state'];
 }
 
-/** How many messages there are. */
+/** The number of messages in each state. */
 export interface OutboxCounts {
-  /** Messages that are to be delivered. */
+  /** Messages that wait for delivery. */
   readonly waiting: number;
-  /** Messages that were refused, or expired. They are removed after a week. */
+  /** Messages that were refused or have expired. They are removed after a week. */
   readonly undelivered: number;
-  /** Messages that were not accepted because their receiver had too many, in the last month. */
+  /**
+   * Messages of the last month that the outbox did not accept, because too many messages waited for
+   * their receiver.
+   */
   readonly dropped: number;
 }

@@ -4,17 +4,17 @@ import type { Outbox } from './outbox.ts';
 declare module '../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of messages in the outbox that could not be delivered and were removed. Missing if
-     * no feature sends messages.
+     * The number of messages in the outbox that could not be delivered and were removed. It is
+     * missing if no feature sends messages.
      */
     readonly outboxMessages?: number;
   }
 }
 
-/** How many messages to remove at once. */
+/** The number of rows per batch. */
 const BATCH = 100;
 
-/** Returns the messages that were kept for operators for a week. */
+/** Describes the undelivered messages that were stored for operators for a week. */
 export function oldMessages(outbox: Outbox): ExpiringRows {
   return {
     kind: 'outboxMessages',

@@ -12,20 +12,25 @@ import {
   type OutboxFilter,
 } from './message.ts';
 
-/** How many messages of one kind may wait for one receiver. */
+/** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/** How long a message waits after an operator asked for another attempt, in milliseconds. */
+/**
+ * How long an undelivered message waits for delivery after an operator has requested another
+ * attempt, in milliseconds.
+ */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-/** Milliseconds between two log lines about a receiver that gets no more messages. */
+/**
+ * The minimum time between two log lines about dropped messages for one receiver, in milliseconds.
+ */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
   '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
 
 /**
- * Messages to other systems that must not be lost. A message is written in the same transaction as
- * the change that it is about. It is then delivered at least once, and in order for each receiver,
- * by any process of the installation.
+ * Messages to other systems that must not be lost. A message is stored in the same transaction as
+ * the change that it is about. Any process of the installation then delivers it, at least once, and
+ * in order for each receiver.
  */
 export class Outbox {
   /** Whether a feature sends messages. */
@@ -34,10 +39,12 @@ export class Outbox {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
-  /** When this process has last logged that a receiver gets no more messages. */
+  /**
+   * When this process last logged that messages for a receiver are dropped, by kind and receiver.
+   */
   readonly #saidDropped = new RecentMap<string, number>(1000);
 
-  /** Use the server's `outbox`. */
+  /** Portico calls this constructor. Use the server's `outbox`. */
   constructor(around: OutboxSurroundings) {
     this.isOn = around.isOn;
     this.#around = around;
@@ -47,11 +54,12 @@ export class Outbox {
   }
 
   /**
-   * Adds messages in your transaction. They are sent if it commits, and only then. Call it after
-   * the write that claims the row, and call `wake` after the commit. Returns how many messages were
-   * dropped, because their receiver already has 20,000 that wait. Throws a RangeError for a message
-   * that is not valid, before it writes anything. After any other error, let your transaction fail:
-   * do not catch the error in it.
+   * Adds messages in your transaction. They are sent only if the transaction commits. Call it after
+   * the first write of your transaction, and call `wake` after the commit.
+   *
+   * Returns how many messages were dropped, because 20,000 messages already wait for their
+   * receiver. Throws a RangeError for an invalid message, before it writes anything. After any
+   * other error, let your transaction fail: do not catch the error in it.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -67,7 +75,7 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // In the same order everywhere, so that two transactions do not wait for each other.
+    // Use the same order in every transaction, so that two transactions never wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
@@ -79,7 +87,7 @@ export class Outbox {
     return dropped;
   }
 
-  /** Logs once an hour for each receiver that it gets no more messages. */
+  /** Logs that messages for a receiver are dropped, at most once an hour for each receiver. */
   #sayDropped(kind: string, receiver: string, now: number): void {
     const key = JSON.stringify([kind, receiver]);
     if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
@@ -88,22 +96,23 @@ export class Outbox {
   }
 
   /**
-   * Begins to deliver in this process. A process that answers requests does so by itself. Call it
-   * in a process that only delivers, or to deliver before the first request.
+   * Starts deliveries in this process. A process that answers requests starts them automatically.
+   * Call it in a process that only delivers messages, or to deliver messages before the first
+   * request.
    */
   start(): void {
     if (this.isOn) this.#deliveries.start();
   }
 
   /**
-   * Delivers what was just added, without waiting for the next look at the store. Does nothing in a
-   * process that does not deliver: another one finds it.
+   * Delivers new messages immediately, without waiting for the next search. Does nothing in a
+   * process that does not deliver messages, because another process finds them.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Ends deliveries in this process. Resolves when those that run have ended. */
+  /** Ends deliveries in this process. Resolves when the running deliveries have ended. */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
@@ -123,8 +132,8 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now, and lets undelivered ones wait for a day. Returns how
-   * many undelivered messages wait again.
+   * Tries the selected messages again now. Undelivered messages wait for delivery again, for a day.
+   * Returns how many undelivered messages wait again.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -138,7 +147,7 @@ export class Outbox {
     return restored;
   }
 
-  /** Removes the selected messages without delivering them. Returns how many there were. */
+  /** Removes the selected messages without delivering them. Returns how many it removed. */
   async discard(selected: OutboxFilter & { readonly id?: string }): Promise<number> {
     if (!this.isOn) return 0;
     const removed = await this.#each(selected, (ids) => this.#messages.remove(ids));
@@ -146,20 +155,24 @@ export class Outbox {
     return removed;
   }
 
-  /** Counts the messages. Null if no feature sends messages. */
+  /** Counts the messages. Returns null if no feature sends messages. */
   async counts(): Promise<OutboxCounts | null> {
     return this.isOn ? this.#messages.counts() : null;
   }
 
   /**
-   * Returns the receivers for whom messages were dropped in the last month, because they already
-   * had 20,000 that waited: at most 50, those with the most first.
+   * Returns the receivers for which messages were dropped in the last month, because 20,000
+   * messages already waited for them. Returns at most 50 receivers, those with the most dropped
+   * messages first.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
-  /** Removes at most `limit` messages that were kept for operators, and receivers without any. */
+  /**
+   * Removes at most `limit` messages that were stored for operators. Also removes receivers without
+   * messages.
+   */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();
     const removed = await this.#messages.removeOld(now, limit);
@@ -167,7 +180,7 @@ export class Outbox {
     return removed;
   }
 
-  /** Works through the selected messages, newest first, in batches. */
+  /** Calls `work` with batches of the selected messages, newest first. */
   async #each(
     selection: OutboxFilter & { readonly id?: string },
     work: (ids: readonly string[]) => Promise<number>,

@@ -1,12 +1,12 @@
 import type { Database, Log } from '@portico/sql';
 import type { Deliver } from './message.ts';
 
-/** What the outbox needs of a server. */
+/** The parts of a server that the outbox needs. */
 export interface OutboxSurroundings {
   readonly database: Database;
-  /** Whether any feature sends messages. Otherwise there are no tables. */
+  /** Whether any feature sends messages. If none does, the tables of the outbox do not exist. */
   readonly isOn: boolean;
-  /** Returns what delivers each kind of message. */
+  /** Returns the function that delivers each kind of message. */
   readonly deliveries: () => Readonly<Record<string, Deliver>>;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;

@@ -50,8 +50,8 @@ export interface ShownApplication extends ShownLook {
   /** When the person first allowed the application. */
   readonly since: ShownDate;
   /**
-   * The issuers of the organizations that gave the access, separated by commas. Null if only the
-   * person gave it.
+   * The issuers (`iss`) of the organizations that gave the access, separated by commas. Null if
+   * only the person gave it.
    */
   readonly givenBy: string | null;
   /** When tokens were last issued to the application. Null if none were issued. */

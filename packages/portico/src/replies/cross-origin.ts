@@ -3,9 +3,10 @@ import type { BindingOffer } from '../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Handles cross-origin requests. They never have credentials. Browser applications can be public
- * clients. So pages of any origin may call the endpoints that read no session. The authorization
- * endpoint reads a session, and introspection is not for browsers, so pages may not call these two.
+ * Handles cross-origin requests. They never have credentials. A browser application can be a public
+ * client. So pages of any origin may call the endpoints that read no session. They may not call the
+ * authorization endpoint, because it reads a session. They may not call the introspection endpoint
+ * either, because browsers do not need it.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -14,7 +15,7 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** MCP clients send their version when they request metadata. */
+/** MCP clients send the header `MCP-Protocol-Version` when they request metadata. */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**

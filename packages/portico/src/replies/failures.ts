@@ -29,8 +29,8 @@ export class Failures {
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
   /**
-   * Logs how to create missing tables. A mounted server starts without its tables, and the error of
-   * the database does not explain this.
+   * Logs how to create missing tables. A mounted server starts even if its tables are missing, and
+   * the error of the database does not explain this.
    */
   readonly #explainFault: () => void;
 
@@ -44,7 +44,7 @@ export class Failures {
         times,
       }),
     );
-    // The log already contains this failure.
+    // Ignore an error here, because the log already contains the failure.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
@@ -102,7 +102,7 @@ export class Failures {
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // If the store cannot be read, the first request that fails explains the problem.
+    // Ignore a store that cannot be read. The first request that fails explains the problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
@@ -115,7 +115,8 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message also says where to go, because a host's own view may not show the link.
+      // The message also contains the text of the link, because a host's own view may not show the
+      // link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,

@@ -15,7 +15,7 @@ import {
   type OAuthErrorCode,
 } from '../errors.ts';
 
-/** Turns replies and errors into HTTP responses. */
+/** Functions that turn replies and errors into HTTP responses. */
 
 /** A response as plain data. Header fields can still be added to it. */
 export interface Reply {
@@ -138,8 +138,8 @@ export function bearerErrorResponse(error: BearerError): Response {
 }
 
 /**
- * Builds the reply. If the request has no token, the challenge contains no error (RFC 6750 section
- * 3).
+ * Builds the reply. If the request has no token, the challenge contains no error code (RFC 6750
+ * section 3).
  */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
@@ -155,7 +155,7 @@ function bearerErrorReply(error: BearerError): Reply {
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
   // A challenge means that other credentials might help (RFC 9110 section 11.6.1). Here they would
-  // not.
+  // not, so send no challenge.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -174,7 +174,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The request has used up and issued nothing, so it may succeed if it is sent again.
+ * Returns 503. The failed request has used up nothing and issued nothing, so the client can send it
+ * again.
  */
 export function unavailableReply(): Reply {
   const body = {

@@ -8,7 +8,7 @@ export interface AuthenticationRequirement {
 
 /** What a token contains about its person's authentication. */
 export interface ToldAuthentication {
-  /** In seconds since 1970, as in ID tokens. */
+  /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
 }

@@ -9,7 +9,7 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a token was presented. A bound token is not valid with the scheme Bearer. An unbound token is
+ * How a client sent a token. A bound token is not valid with the scheme Bearer. An unbound token is
  * not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection returns the key
  * and needs no proof, because its caller does not use the token.
  */
@@ -43,7 +43,7 @@ export interface UsableToken {
   readonly details?: Details | undefined;
 }
 
-/** The client and authorization that a token belongs to, even if the token has ended. */
+/** The client and authorization to which a token belongs, even if the token is no longer valid. */
 export interface TokenOwner {
   readonly clientId: string | null;
   /** The authorization's id. Null if the token has no authorization, or if it is unknown. */
@@ -57,12 +57,12 @@ export interface NoToken {
    * that its person may not sign in.
    */
   readonly code: BearerErrorCode;
-  /** Only for the log. */
+  /** The exact reason, only for the log. */
   readonly detail: string;
   /** The message in the response. Default: the message for this code. */
   readonly message?: string;
   /**
-   * The client and authorization that the token belongs to, if they are known. Only for the log.
+   * The client and authorization to which the token belongs, if they are known. Only for the log.
    */
   readonly of?: TokenOwner;
   /**

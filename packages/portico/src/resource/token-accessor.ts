@@ -8,9 +8,9 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. The server looked up all data before your handler runs,
- * so no method is asynchronous. The values are those from the start of the request. The accessor
- * never uses a session or a cookie.
+ * The access token of the current request. The server has looked up all data before your handler
+ * runs, so no method is asynchronous. The values are those from the start of the request. The
+ * accessor never uses a session or a cookie.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
@@ -65,7 +65,7 @@ export interface TokenRefusal {
   readonly code: BearerErrorCode;
   /** The required scope. Null if any usable token is sufficient. */
   readonly scope: string | null;
-  /** Only for the log. */
+  /** The exact reason, only for the log. */
   readonly detail: string;
   /** The client and authorization that the token belongs to. Absent if they are unknown. */
   readonly of?: TokenOwner;
@@ -108,8 +108,9 @@ export interface AskableScopes {
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Makes a feature's methods of `token()` for one request. If there is no usable token, `token` is
- * null. In that case, `refuse` asks for a token, whatever the refusal contains.
+ * Creates a feature's methods of `token()` for one request. If there is no usable token, `token` is
+ * null. In that case, `refuse` responds that a token is needed, regardless of the refusal's
+ * contents.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,

@@ -2,8 +2,11 @@ import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * A living authorization. Neither the authorization nor its client is revoked, and at least one of
- * its tokens has not expired. Its client has a grant with which such access begins.
+ * An active authorization:
+ *
+ * - Neither the authorization nor its client is revoked.
+ * - At least one of its tokens has not expired.
+ * - Its client still has a grant with which this kind of access begins.
  */
 export interface HeldAuthorization {
   /** The authorization's id. The id grants no access. */
@@ -21,13 +24,16 @@ export interface HeldAuthorization {
   readonly scopes: readonly string[];
   /** The API that the authorization's tokens are for. Null if no API was configured. */
   readonly audience: string | null;
-  /** The issuer of the organization that gave the authorization. Null if the person gave it. */
+  /**
+   * The issuer (`iss`) of the organization that gave the authorization. Null if the person gave it.
+   */
   readonly givenBy: string | null;
   /** When the person allowed it, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * When tokens were last issued for the authorization, in milliseconds since 1970. Null if none
-   * were issued. `unknown` if an older release issued them without recording the time.
+   * When tokens were last issued for the authorization, in milliseconds since 1970. Null if no
+   * tokens were issued. `unknown` if an older release issued them, because it did not record the
+   * time.
    */
   readonly usedAt: number | 'unknown' | null;
   /**
@@ -48,19 +54,20 @@ export interface HoldingClient {
 }
 
 /**
- * Selects authorizations. An authorization must match all given properties. Texts are compared byte
- * by byte.
+ * Selects authorizations. An authorization must match all properties that are set. Texts are
+ * compared byte by byte.
  */
 export interface AuthorizationFilter {
   /** Only authorizations for this client. */
   readonly clientId?: string;
-  /** Only authorizations by this person. */
+  /** Only authorizations of this person. */
   readonly person?: PersonReference;
   /** Only authorizations that include this scope. */
   readonly scope?: string;
   /**
    * Only authorizations for which no tokens were issued since this time, in milliseconds since
-   * 1970. If the last use is unknown, the creation time of the authorization is used instead.
+   * 1970. If the time of the last use is unknown, the creation time of the authorization counts
+   * instead.
    */
   readonly unusedSince?: number;
 }

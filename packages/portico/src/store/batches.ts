@@ -6,12 +6,18 @@ import type { Acting } from '../auditing/audit.ts';
  * milliseconds.
  */
 export const BATCH = 500;
-/** The maximum pause, in milliseconds. Longer pauses would not help a slow store. */
+/**
+ * The maximum pause, in milliseconds. A longer pause would not help a store that is slow for
+ * another reason.
+ */
 const LONGEST_PAUSE = 500;
 
 /** Options for a long-running action. */
 export interface Lasting extends Acting {
-  /** Called after each batch, with the number of authorizations ended or removed so far. */
+  /**
+   * Portico calls this after each batch, with the number of authorizations that it has ended or
+   * removed so far.
+   */
   readonly report?: (authorizations: number) => void;
 }
 

@@ -20,13 +20,13 @@ export interface DemandDescription {
   /** The error for a registration with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * The effect on clients with this demand while the setting is off. This text continues a sentence
+   * The effect on clients with this demand while the setting is off. The text continues a sentence
    * after "so".
    */
   readonly effect: string;
   /**
-   * Whether the server treats the demand strictly. It then refuses a document whose flag is not a
-   * boolean, and fetches a document again if the demand is no longer met.
+   * Whether the server checks the demand strictly. It then rejects a client document whose flag is
+   * not a boolean. It also fetches the document again if the demand can no longer be met.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -35,7 +35,10 @@ export interface DemandDescription {
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/** The field in a registration for each demand that the store can record. */
+/**
+ * For each demand that the store can record: the name of the client field, and the name of the
+ * registration field.
+ */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
@@ -44,7 +47,7 @@ const ASKED = {
 /** The client fields in which the store records demands. */
 export type DemandField = keyof typeof ASKED;
 
-/** The demands in a registration. */
+/** The demands in a registration. A missing demand is false. */
 type AskedDemands = { readonly [Field in DemandField as (typeof ASKED)[Field]]?: boolean };
 
 /** A client's demands. */
@@ -63,8 +66,8 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**
- * Returns the demands in a registration. If `all` is true, because the profile requires them,
- * returns all demands.
+ * Returns the demands in a registration. If `all` is true, returns all demands, because the
+ * client's profile requires them.
  */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);

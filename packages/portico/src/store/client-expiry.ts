@@ -11,7 +11,9 @@ export const UNUSED = 91 * 86_400_000;
 /** How long a registration counts towards its network's limit, in milliseconds. */
 export const COUNTED = 3_600_000;
 
-/** Whether a self-registered client has expired because no one used it. Its row may still exist. */
+/**
+ * Whether a self-registered client has expired because it was not used. Its row may still exist.
+ */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;
   return usedAt === null ? createdAt <= now - NEVER_USED : usedAt <= now - UNUSED;

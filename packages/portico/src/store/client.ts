@@ -1,7 +1,7 @@
 import type { SqlConnection } from '@portico/sql';
 
 /**
- * A client's right: a grant type from RFC 6749 or from a feature, or the right to use the
+ * A right of a client: a grant type from RFC 6749 or from a feature, or the right to use the
  * introspection endpoint.
  */
 export type Grant =
@@ -52,15 +52,15 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the application is unable to keep a secret. The server identifies a public client, but
-   * does not authenticate it.
+   * Whether the client is public, because the application cannot keep a secret. The server
+   * identifies a public client, but does not authenticate it.
    */
   readonly public: boolean;
   /** The kind of application. A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
   /**
-   * The client's own keys or its workload, which are then its only way to authenticate. Null for a
-   * client with a secret, and for a public client.
+   * The client's own keys, or its workload. A client that has them cannot authenticate in another
+   * way. Null for a client with a secret, and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
@@ -123,10 +123,10 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly revokedAt: number | null;
 }
 
-/** Writes what belongs to a client, in the transaction that writes the client. */
+/** Writes data that belongs to a client, in the transaction that writes the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
-/** A client's logo: an image that an operator chose, checked by its bytes. */
+/** A client's logo. An operator chose the image, and Portico has checked its bytes. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;
@@ -157,18 +157,24 @@ export interface ClientKeys {
 export interface Workload {
   /** The trusted issuer of its tokens, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
-  /** The `sub` of its tokens, or a pattern that ends with `*` as a whole segment. */
+  /** The `sub` of its tokens. It can be a pattern whose last segment is `*`. */
   readonly subject: string;
 }
 
-/** A document client, with the document's contents from when the client was last stored. */
+/**
+ * A client that is described by a document. The data is from the time at which the server last
+ * stored the client.
+ */
 export interface DocumentClient {
   readonly client: Client;
-  /** Milliseconds since 1970. */
+  /**
+   * How long the stored data can be used without fetching the document again, in milliseconds since
+   * 1970.
+   */
   readonly freshUntil: number;
 }
 
-/** Where a registration comes from. */
+/** The origin of a registration. */
 export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;

@@ -3,22 +3,22 @@ import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
 /**
- * Access to people's accounts that an organization gave in place of the person. A feature provides
- * this. It marks these authorizations with the detail `given_by`, and checks them again at each
- * use.
+ * Access to people's accounts that an organization gave in place of the person. A feature
+ * implements this interface. It marks these authorizations with the detail `given_by`, and checks
+ * them again whenever a token of theirs is used.
  */
 export interface GivenAccess {
-  /** Returns why the access is not valid any more, for the log. Returns null if it is valid. */
+  /** Returns why the access is no longer valid, for the log. Returns null if it is valid. */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
-   * Refuses access from organizations for this person from now on, for this client or for all
-   * clients (null), even if no organization has given it yet. Call this before you revoke the
-   * authorizations. Returns false and changes nothing if there is no such person.
+   * From now on, rejects access from organizations to this person's account, for this client or for
+   * all clients (null). This applies even if no organization has given access yet. Call this before
+   * you revoke the authorizations. Returns false and changes nothing if the person does not exist.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything about this person; what was ended stays ended, without the person's name.
-   * Call this after the subject was removed. Returns false if there was nothing.
+   * Removes everything that is stored about this person. Ended access stays ended, without the
+   * person's name. Call this after the subject was removed. Returns false if nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }
@@ -33,18 +33,24 @@ export interface AccessInUse {
   readonly details: Details;
 }
 
-/** Returns the issuer that gave an authorization. Null if the person gave it. */
+/**
+ * Returns the issuer of the organization that gave an authorization. Returns null if the person
+ * gave it.
+ */
 export function givenBy(details: Details | undefined): string | null {
   const issuer = details?.['given_by'];
   return typeof issuer === 'string' ? issuer : null;
 }
 
-/** Returns the details that mark an authorization as given for this account at an issuer. */
+/**
+ * Returns the details that mark an authorization as given by an organization, for this account at
+ * its issuer.
+ */
 export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the account at an issuer that an organization gave the authorization for. */
+/** Returns the account at an issuer for which an organization gave the authorization. */
 export function givenFor(details: Details): AssertedAccount {
   const { given_tenant: tenant, given_subject: subject } = details;
   return {

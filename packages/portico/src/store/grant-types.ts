@@ -7,8 +7,8 @@ export interface GrantRules {
   readonly name: Grant;
   /**
    * How access begins with this grant. `organization` means that an organization gives access to a
-   * person's account (`GivenAccess`), and only to clients that an operator registered. Null if the
-   * grant only continues existing access.
+   * person's account (`GivenAccess`). Only clients that an operator registered can use such a
+   * grant. Null if the grant only continues existing access, such as `refresh_token`.
    */
   readonly begins: Beginning | null;
   /**
@@ -18,7 +18,10 @@ export interface GrantRules {
   readonly clients: 'any' | 'confidential';
 }
 
-/** A right that is not a grant type: an authenticated client may use the introspection endpoint. */
+/**
+ * The right to use the introspection endpoint. It is not a grant type. A client needs
+ * authentication to use it.
+ */
 export const INTROSPECTION = 'introspection';
 
 /** The grant types that a server offers. */
@@ -53,8 +56,8 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant: an organization gives
-   * access to them by their id, and no person is asked.
+   * Whether only clients that an operator registered may have this grant. With such a grant, an
+   * organization gives access to the client by its id, without a consent page.
    */
   isForOperators(name: string): boolean {
     return this.#rules.get(name)?.begins === 'organization';
@@ -65,7 +68,7 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants with which access of this kind of holder begins. */
+  /** Returns the grants with which this kind of holder gets access. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.begin([name], holder));
   }
@@ -76,8 +79,8 @@ export class GrantTypes {
   }
 
   /**
-   * Whether access can begin with one of these grants. With `holder`, only access of this kind of
-   * holder counts.
+   * Whether access can begin with one of these grants. If you pass `holder`, only access of this
+   * kind of holder counts.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

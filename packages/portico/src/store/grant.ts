@@ -1,10 +1,10 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** Who has access: a person, through a client, or the client itself. */
+/** Who has access: a person through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access begins: the holder begins it, or an organization gives it to a person's account. */
+/** How access begins: the holder starts it, or an organization gives it to a person's account. */
 export type Beginning = Holder | 'organization';
 
 /**
@@ -17,9 +17,9 @@ export type FurtherGrants = (beginning: Beginning) => readonly string[];
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
- * A person's authorization, and everything issued from it. It is a row in `oauth_families`, with
- * its code and its current refresh token. All of it is valid only while the row is not revoked. So
- * one write revokes everything.
+ * A person's authorization, and all codes and tokens that were issued for it. It is one row in
+ * `oauth_families`, which also contains its authorization code and its current refresh token. The
+ * code and all tokens are valid only while the row is not revoked. So one write revokes everything.
  */
 export interface Family {
   readonly id: string;
@@ -28,21 +28,24 @@ export interface Family {
   /** The person's `sub`. */
   readonly subject: string;
   readonly scopes: readonly string[];
-  /** Set when the person gives consent. A refresh does not change it. */
+  /**
+   * The resource that the tokens are for, or null. It is set when the person gives consent. A
+   * refresh does not change it.
+   */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that the code and later the refresh token require (RFC 9449 sections
-   * 5 and 10). Null if they require no key.
+   * The thumbprint of the key that a client must prove to use the authorization code, and later the
+   * refresh token (RFC 9449 sections 5 and 10). Null if they require no key.
    */
   readonly thumbprint: string | null;
   /**
-   * Whether earlier refresh tokens of the family worked without the key. If so, a thief may have
-   * bound the family to the key.
+   * Whether an earlier refresh token of this authorization worked without the key. In that case, a
+   * thief may have bound the authorization to their own key.
    */
   readonly isBoundLate?: boolean;
   /**
-   * Set when the person gives consent. A refresh does not change it. Missing if there are no
-   * details.
+   * Data of features. It is set when the person gives consent, and a refresh does not change it.
+   * Missing if there are no details.
    */
   readonly details?: Details | undefined;
 }
@@ -66,7 +69,8 @@ export interface Authorization {
 }
 
 /**
- * A code or refresh token and what it would grant. It is read before the server decides about it.
+ * An authorization code or refresh token, and what it would grant. The server reads it before it
+ * decides whether to issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
@@ -76,29 +80,32 @@ export interface StoredGrant {
   readonly expiresAt: number;
 }
 
-/** A code or token that a client sent. */
+/** An authorization code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The id of the row: the token's id, or the id of its family. Empty for a malformed text, because
-   * no row has an empty id.
+   * The id of the row: the token's id, or the id of its authorization. Empty for a malformed text,
+   * because no row has an empty id.
    */
   readonly id: string;
   readonly hash: string;
 }
 
 export interface OfferedRefreshToken extends OfferedToken {
-  /** The hash of the mark in the token. Null for a malformed text. */
+  /**
+   * The hash of the mark in the token. All refresh tokens of one authorization contain the same
+   * mark. Null for a malformed text.
+   */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often tokens had been issued to the family when this row was read. */
+  /** How often tokens had been issued for the authorization when the server read this row. */
   readonly generation: number;
 }
 
 /**
- * The response to the last use of a family's refresh token. It is stored in case the same request
- * comes again (decision 37).
+ * The response to the last use of an authorization's refresh token. The server stores it in case
+ * the same request comes again (decision 37).
  */
 export interface KeptAnswer {
   /** The response, encrypted with the used token. */
@@ -108,7 +115,7 @@ export interface KeptAnswer {
   readonly usedAt: number;
   /**
    * The hash of the current refresh token. This is the token in the response, unless the client has
-   * used that token too.
+   * already used that token, too.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
@@ -117,14 +124,16 @@ export interface KeptAnswer {
 
 /** An authorization code, and the parameters that the token request must match. */
 export interface AuthorizationCode extends StoredGrant {
-  /** Null if the code is spent. */
+  /** Null if the code was used. */
   readonly parameters: CodeParameters | null;
 }
 
 /**
- * What happens when a code is used a second time. `revokes`: the server revokes what the first use
- * got. `refused`: the server only refuses the second use. Use this for codes that never pass
- * through a browser and that a client may send twice at once.
+ * What happens when a client uses a code a second time:
+ *
+ * - `revokes`: the server revokes the tokens from the first use.
+ * - `refused`: the server only rejects the second use. This is for codes that never pass through a
+ *   browser, and that a client may send twice at once.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
@@ -158,17 +167,19 @@ export interface NewTokens {
 
 export interface NewRefreshToken {
   readonly hash: string;
-  /** The hash of the mark that all refresh tokens of the family share. */
+  /** The hash of the mark that all refresh tokens of the authorization contain. */
   readonly markHash: string;
   readonly expiresAt: number;
   /** The thumbprint of the key that the token requires. Null if it requires no key. */
   readonly thumbprint: string | null;
-  /** Whether an earlier refresh token of the family worked without a key. */
+  /** Whether an earlier refresh token of the authorization worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
 export interface NewAccessToken {
-  /** The token's id. Ids grow with time, so that new rows are next to each other in the table. */
+  /**
+   * The token's id. Ids increase with time, so that new rows are next to each other in the table.
+   */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
@@ -188,7 +199,7 @@ export interface AccessToken {
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The client's own profile. Null if it has none. */
+  /** The name of the client's own profile. Null if it has no profile. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
   /** Null for a client-credentials token. */
@@ -214,8 +225,8 @@ export interface DeadToken {
 }
 
 /**
- * Why an access token is not valid. A token that was revoked by itself is deleted, so it is
- * `unknown`.
+ * Why an access token is not valid. If a token was revoked individually, its row no longer exists,
+ * so the reason is `unknown`.
  */
 export type Death =
   | 'unknown'
@@ -232,17 +243,17 @@ export type Death =
 /** Why no tokens were issued. */
 export type GrantRefusal =
   /**
-   * The code or token was used before. The family is now revoked, including the tokens from the
-   * first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
+   * The code or token was used before. All tokens of the authorization are now revoked, including
+   * those from the first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
    */
   | 'used'
-  /** The family was already revoked. */
+  /** The authorization was already revoked. */
   | 'revoked'
-  /** The code was replaced before its use. The new code stays valid. */
+  /** The code was replaced before it was used. The new code stays valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the family was revoked. The server has revoked nothing,
-   * because it may repeat the response to the other use.
+   * The code or token was used before, or the authorization was revoked. The server has revoked
+   * nothing, because it may repeat the response to the other use.
    */
   | 'taken';
 
@@ -253,16 +264,17 @@ export type GrantOutcome =
 
 /**
  * The result if the connection was lost before the store answered, and the store is still
- * unavailable. It is unknown whether the tokens were issued.
+ * unavailable. The server does not know whether the tokens were issued.
  */
 export interface UnsettledGrant {
   readonly issued: null;
   /** The store's error. */
   readonly error: unknown;
   /**
-   * Returns true if the tokens were issued and are the family's latest, and the family is still
-   * active. False means that this will never be so. Rejects while the store is unavailable. Works
-   * while the rows exist, which is at least an hour after the request.
+   * Returns true if the tokens were issued, are the latest tokens of the authorization, and the
+   * authorization is still active. Returns false if this will never be the case. Rejects while the
+   * store is unavailable. It works while the rows exist, which is at least an hour after the
+   * request.
    */
   readonly settle: () => Promise<boolean>;
 }

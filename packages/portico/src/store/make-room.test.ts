@@ -4,8 +4,8 @@ import { makeRoom } from './make-room.ts';
 const BUDGET = { total: 100, ofOneNetwork: 60 };
 
 /**
- * `held` has the size of each network's items in bytes, oldest first. A key names the network and
- * the item.
+ * `held` contains the sizes of each network's items in bytes, oldest first. An item's key consists
+ * of the network and the item's index.
  */
 async function roomFor(
   newcomer: { readonly network: string; readonly bytes: number },

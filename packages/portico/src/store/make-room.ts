@@ -10,12 +10,12 @@ export interface Holding {
  * Makes room for another request. Returns the keys of the requests to remove, or null if there is
  * no room.
  *
- * If the network with the most bytes would use more than the newcomer's network, its oldest
+ * If the network with the most bytes uses more than the new request's network would use, its oldest
  * requests are removed. So a network cannot take the share of another network, however much it
  * sends.
  *
- * `held` is the number of bytes that each network uses. `oldestOf` returns one network's requests,
- * oldest first, as many as may have to be removed.
+ * `held` is the number of bytes that each network uses. `oldestOf` returns the oldest requests of
+ * one network, as many as may have to be removed.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import type { Details } from './grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from './requests.ts';
 
-/** What the consent page would ask. */
+/** The question on the consent page. */
 export interface AskedConsent {
   readonly asked: AuthorizationRequest;
   readonly client: Client;
@@ -14,39 +14,44 @@ export interface AskedConsent {
 }
 
 /**
- * Answers the question of the consent page in the person's place, because of an authorization that
- * they have allowed before. A feature provides it. The core makes sure that this authorization is
- * alive when the new one is written, and records what the new one goes back to (`goesBackTo`).
+ * Finds an earlier authorization in which the person has already given this consent, so that the
+ * server can skip the consent page. A feature implements it. The core makes sure that the earlier
+ * authorization is active when it writes the new one. It also records in the new authorization that
+ * it began because of an earlier one (`goesBackTo`).
  */
 export interface PriorConsent {
-  /** Returns the authorization whose consent counts. Null to ask the person. */
+  /** Returns the earlier authorization. Returns null if the server must show the consent page. */
   find(consent: AskedConsent): Promise<PriorAuthorization | null>;
 }
 
 /**
- * Receives what a person has answered on the consent page, before the answer is stored: which of
- * the shown scopes (`request.asked.scopes`) they allow.
+ * Receives a person's answer on the consent page before the server stores the answer. `allowed`
+ * contains those of the shown scopes (`request.asked.scopes`) that the person allows.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
   allowed: readonly string[],
 ) => Promise<void>;
 
-/** An authorization whose consent also counts for a new one. The person is not asked again. */
+/**
+ * An earlier authorization whose consent also covers a new one, so that the server skips the
+ * consent page.
+ */
 export interface PriorAuthorization {
   readonly id: string;
-  /** The details that it keeps. */
+  /** The details that are stored with the earlier authorization. */
   readonly details?: Details | undefined;
   /**
-   * Whether its consent still counts. Called in the transaction that writes the new authorization,
-   * in which this one cannot change any more.
+   * Whether the consent still covers the new authorization. The server calls this in the
+   * transaction that writes the new authorization. In that transaction, the earlier one cannot
+   * change.
    */
   readonly applies: (connection: SqlConnection) => Promise<boolean>;
 }
 
 /**
- * Returns what an authorization keeps that begins because of this one: the lowest id of those that
- * it goes back to.
+ * Returns the details for an authorization that begins because of this one. They contain the lowest
+ * id of all earlier authorizations in this chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -54,16 +59,20 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether the authorization began without a question because of one whose id is at most `newest`.
- * What ends access ends it as well, and leaves what the person allows on the page meanwhile. So it
- * comes to an end even if people allow access again and again.
+ * Whether the server began this authorization without the consent page, because of an earlier one
+ * whose id is at most `newest`. If an operation ends access, it also ends these authorizations. It
+ * does not end authorizations that people allow on the page in the meantime. So the operation
+ * finishes even if people allow access again and again.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);
   return lowest !== null && lowest <= newest;
 }
 
-/** Returns the lowest id that an authorization goes back to. Null if the person was asked. */
+/**
+ * Returns the lowest id of the earlier authorizations in the chain. Returns null if the person
+ * allowed the authorization on the consent page.
+ */
 function lowestPrior(details: Details | undefined): string | null {
   return (details?.['prior'] as string | undefined) ?? null;
 }

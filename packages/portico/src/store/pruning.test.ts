@@ -14,7 +14,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
   const did: string[] = [];
   const nothing = () => {};
   const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
-  /** How many rows of each kind are left. */
+  /** How many rows of each kind remain. */
   const left = { families: 250, uses: 150, clients: 101, tokens: 100, events: 700 };
   const take = (kind: keyof typeof left, limit: number) => {
     const taken = Math.min(left[kind], limit);
@@ -74,8 +74,8 @@ describe('while serving', () => {
   const NOW = 1_795_240_016_123;
 
   /**
-   * Returns the store calls of every fiftieth insertion. `answers` are the results for access
-   * tokens, one after the other. `null` means that the store is unavailable.
+   * Returns the store calls that every fiftieth insertion makes. `answers` contains the results for
+   * access tokens, in order. `null` means that the store is unavailable.
    */
   function serving(
     features: ExpiringOfFeatures = { usesOnce: false, expiring: [] },

@@ -3,13 +3,13 @@ import { inBatches, pauseAsLong, type Batch, type Pause } from './batches.ts';
 import { COUNTED, NEVER_USED, UNUSED } from './client-expiry.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
-/** How many rows of each kind were removed. */
+/** The number of removed rows of each kind. */
 export interface PrunedRows {
   /** The number of authorizations, each with its code and its refresh token. */
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** The number of requests that got no answer or sign-in in time. */
+  /** The number of authorization requests that expired before the person answered or signed in. */
   readonly consentRequests: number;
   /**
    * The number of removed clients: self-registered clients that were not used within a day or for
@@ -26,7 +26,10 @@ export interface ExpiringRows {
   readonly kind: keyof PrunedRows;
   /** The name of the rows in the console, such as `audit events`. */
   readonly called: string;
-  /** Which rows are removed. The console prints the name, then `that`, and then this text. */
+  /**
+   * Describes the rows that are removed. The console prints the name, then `that`, and then this
+   * text.
+   */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
@@ -34,7 +37,7 @@ export interface ExpiringRows {
   readonly remove: (limit: number) => Promise<number>;
 }
 
-/** What features add to pruning. */
+/** The additions of features to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature records single-use values, such as assertions. */
@@ -42,17 +45,20 @@ export interface ExpiringOfFeatures {
 }
 
 /**
- * The number of rows of each kind per batch. A batch removes twice as many rows as were added since
- * the last one.
+ * The number of rows of each kind per batch. A batch removes up to twice as many rows as were added
+ * since the last batch.
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows stay after they have expired, in milliseconds. Clocks differ, and a request may
- * still be running.
+ * How long rows stay after they have expired, in milliseconds. The clocks of processes differ, and
+ * a request may still be running.
  */
 const MARGIN = 3_600_000;
-/** Sorts before the id of every access token, so that the search begins with the first. */
+/**
+ * A text that sorts before the id of every access token, so that the search begins with the first
+ * token.
+ */
 const FIRST = '';
 
 /** Removes expired rows in small batches. You can run it while the server handles requests. */
@@ -65,15 +71,15 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id where the second search through the access tokens stopped. This search continues after
-   * the first rows of the table.
+   * The id at which the second search through the access tokens stopped. The first search always
+   * begins at the start of the table. The second one continues here.
    */
   #looked = FIRST;
 
   /**
-   * `registrations` is whether there may be clients that no operator registered. If not, pruning
-   * does not search for them. `pause` is between two batches of `all`; by default, it is as long as
-   * the last batch took.
+   * `registrations` is true if there may be clients that no operator registered. If it is false,
+   * pruning does not search for them. `pause` waits between two batches of `all`. By default, the
+   * pause is as long as the last batch took.
    */
   constructor(
     store: ExpiredRecords,
@@ -92,9 +98,10 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion. After every fiftieth, removes a batch. A batch is larger than the number
-   * of added rows, so the tables shrink. Never rejects: a failure is logged, and a later batch
-   * tries again. Returns null if the caller has nothing to wait for.
+   * Counts an insertion. After every fiftieth insertion, removes a batch of rows. A batch can be
+   * larger than the number of added rows, so the tables shrink. Returns null if the caller has
+   * nothing to wait for. The promise never rejects: a failure is logged, and a later batch tries
+   * again.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;

@@ -15,17 +15,17 @@ export interface AuthorizationRequest {
   /** The thumbprint of the key that the code will require. Null if it will require no key. */
   readonly thumbprint: string | null;
   /**
-   * The languages that the client asked for (OpenID Connect Core section 3.1.2.1), if Portico uses
-   * them.
+   * The languages that the client asked for (OpenID Connect Core section 3.1.2.1). Missing if
+   * Portico does not use them.
    */
   readonly uiLocales?: string | undefined;
   /** The response mode. If it is missing, the mode is `query`. */
   readonly responseMode?: string | undefined;
   /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;
-  /** Whether the server may show no page (`prompt=none`). */
+  /** Whether the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
-  /** The parameters that only features read, as the client sent them. Missing for none. */
+  /** The parameters that only features read, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface ConsentRequest extends AuthorizationRequest {
   readonly shownName?: string | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
-  /** Null while the request waits for the answer. */
+  /** The result of the request. Null while the request waits for the person's answer. */
   readonly outcome: ConsentOutcome | null;
   /** The person's answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
@@ -55,13 +55,18 @@ export interface ConsentRequest extends AuthorizationRequest {
 
 /** The scopes that have a box on the consent page. */
 export interface ChoosableScopes {
-  /** Scopes that the client asks for, or keeps, and that the person may leave out. */
+  /**
+   * Scopes that the client asks for or that it keeps from earlier, and that the person may leave
+   * out.
+   */
   readonly optional: readonly string[];
   /** Scopes that the client does not ask for, and that the person may add. */
   readonly added: readonly string[];
 }
 
-/** A person's answer. The server uses it to recognize the same answer if it comes again. */
+/**
+ * A person's answer. The server uses it to recognize the same answer if the browser sends it again.
+ */
 export interface ConsentAnswer {
   /**
    * Whether the person pressed the button that allows access. If the person has no permission for
@@ -90,7 +95,7 @@ export interface WaitingRequest {
   /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** The request's size in the budget, in bytes. */
+  /** The number of bytes that the request uses of the budget. */
   readonly bytes: number;
   readonly expiresAt: number;
 }

@@ -20,7 +20,8 @@ test('a use is stored by the hash of its kind and value, without removing others
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);
   expect(did).toEqual(['kept', 'ticked']);
-  // Another kind or another part is another value. So is the same text that is split differently.
+  // The same parts with another kind are a different value. The same text with other borders
+  // between its parts is also a different value.
   expect(await uses.claim('assertion', ['client', 'jti'], 3000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jtj'], 4000)).toBe(true);
   expect(await uses.claim('proof', ['clientj', 'ti'], 5000)).toBe(true);

@@ -3,7 +3,10 @@ import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql
 /** A write that finds no row. A read-only server rejects it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
-/** Without `transaction`, a full disk is not found on an embedded engine. */
+/**
+ * The part of a database that `writeNothing` needs. If `transaction` is missing, it does not detect
+ * a full disk on an embedded engine.
+ */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 

@@ -1,9 +1,9 @@
 import type { Details } from '../store/grant.ts';
 
-/** Where an authorization is described. */
+/** The place where the details of an authorization appear. */
 export type DescribedIn = 'id_token' | 'introspection';
 
-/** Returns what the details of an authorization say about it. */
+/** Returns the claims or response members that the details of an authorization add. */
 export type DescribesDetails = (
   details: Details,
   place: DescribedIn,

@@ -3,7 +3,7 @@ import type { Client } from '../store/client.ts';
 import type { Resources } from './resource-indicators.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
-/** A requested scope that cannot be granted. */
+/** A requested scope that the server cannot grant. */
 export interface UngrantableScope {
   /** The scope's name, as the client sent it. */
   readonly name: string;
@@ -18,8 +18,8 @@ export interface UngrantableScope {
 }
 
 /**
- * Whether the server drops this scope from the request. If not, it refuses the request. If no scope
- * would remain, the server always refuses the request.
+ * Returns whether the server drops this scope from the request. If it returns false, the server
+ * refuses the request. If no scope would remain, the server always refuses the request.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
@@ -61,9 +61,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether the scope is offered to other clients or for other resources, but not to this client,
- * which no operator registered. Clients like this request every scope that metadata lists or has
- * recently listed. This includes `openid`, which metadata leaves out while the server has no key.
+ * Whether the server offers the scope to other clients or for other resources, but not to this
+ * client, which no operator registered. Such clients request every scope that the metadata lists or
+ * has recently listed. This includes `openid`, which the metadata leaves out while the server has
+ * no key.
  */
 function isOfferedToOthers({
   name,

@@ -4,8 +4,7 @@ import type { ClientMetadata } from '../store/client.ts';
 
 /**
  * Binds access tokens to a client's key (RFC 7800), so that they cannot be used without the key. A
- * server feature provides this. Where a field has this type or null, null means that tokens are not
- * bound.
+ * feature implements this interface. If a field with this type is null, tokens are not bound.
  */
 export interface KeyBinding {
   /** Describes bound tokens in metadata and challenges. */
@@ -37,14 +36,14 @@ export interface KeyBinding {
 export interface ProvedKey {
   /** The key's JWK thumbprint (RFC 7638) with SHA-256. */
   readonly thumbprint: string;
-  /** Throws a KeyProofError if this client may not prove the key in this way. */
+  /** Throws a KeyProofError if this client must not prove the key in this way. */
   requireFor(client: ClientMetadata): void;
   /**
    * Permanently records that the proof was used. Further calls have no effect. Throws a
    * KeyProofError if the proof was used before.
    *
-   * Call this before anything is issued, spent or ended. It writes to the store, so call it only
-   * for a request that presents a credential: anyone can send a public client's id.
+   * Call this before the server issues, ends or marks anything as used. It writes to the store. So
+   * call it only for a request with a credential, because anyone can send a public client's id.
    */
   claim(): Promise<void>;
   /**
@@ -54,7 +53,7 @@ export interface ProvedKey {
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** A presented token, as far as the key binding needs to know it. */
+/** The data about a token that the key binding needs. */
 export interface BoundToken {
   readonly thumbprint: string | null;
   /** The client's own profile, not the server's. Null if the client has no profile. */
@@ -66,9 +65,9 @@ export interface ProofRefusal {
   readonly code: BearerErrorCode;
   /** The message in the response. Default: the message for this code. */
   readonly message?: string;
-  /** Only for the log. */
+  /** The exact reason, only for the log. */
   readonly detail: string;
-  /** The information about the next proof in the response. Null if there is nothing to say. */
+  /** Information about the next proof, for the response. Null if there is no information. */
   readonly answer: string | null;
 }
 

@@ -175,7 +175,7 @@ export interface ScopeChoice {
   readonly isDropped?: (name: string) => boolean;
   /** The `error_description` if the request asks for unavailable scopes, or for no scope. */
   readonly refusal: string;
-  /** Why the unavailable scopes are not available, for the log. */
+  /** The reason why scopes are not available, for the log. */
   readonly detail: string;
 }
 
@@ -222,7 +222,8 @@ export function intersectScopes(
 }
 
 /**
- * Returns the granted scopes that the client is still registered for and the server still offers.
+ * Returns the granted scopes that the client is still registered for and that the server still
+ * offers.
  */
 export function scopesInForce(
   granted: readonly string[],

@@ -23,19 +23,22 @@ export function newCode(familyId: string): string {
 }
 
 /**
- * Returns a new refresh token. The mark is a secret that all refresh tokens of one family contain.
- * It identifies a used token (decision 8).
+ * Returns a new refresh token. The mark is a secret that all refresh tokens of one authorization
+ * contain. The server uses it to recognize a used token (decision 8).
  */
 export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
 /**
- * Matches the text that may reach the store. Other text does not, because some database engines
- * reject certain text.
+ * Matches the only text that may reach the store, because some database engines reject certain
+ * text.
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
-/** The pattern does not check the text after the mark, because the whole token is hashed. */
+/**
+ * Matches a refresh token's beginning. The pattern does not check the text after the mark, because
+ * the store compares a hash of the whole token.
+ */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
 /** Returns the values with which the store finds an access token or a code. */

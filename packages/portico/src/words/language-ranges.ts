@@ -9,7 +9,7 @@ const MOST = 20;
 const LONGEST_TAG = 100;
 
 /**
- * Returns the languages in `Accept-Language`, the most wanted first (RFC 9110 section 12.5.4).
+ * Returns the languages in `Accept-Language`, the preferred one first (RFC 9110 section 12.5.4).
  * Leaves out invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
@@ -26,7 +26,7 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 }
 
 /**
- * Returns the languages in `ui_locales`, the most wanted first (OpenID Connect Core section
+ * Returns the languages in `ui_locales`, the preferred one first (OpenID Connect Core section
  * 3.1.2.1). Leaves out invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
@@ -36,7 +36,7 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 /**
  * Returns the tag in the form of BCP 47: `de-AT`. Returns null for an invalid tag, and for a tag
  * that is too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a
- * form that a second call changes again. Those tags count as invalid.
+ * form that a second call changes again. Those tags are treated as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,14 +49,13 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the available language for the first wanted language that has one. Returns null if none
- * has one. All tags must be in canonical form.
+ * Returns the available language for the first wanted language that has a match. Returns null if
+ * there is no match. All tags must be in canonical form.
  *
- * A wanted language has an available one in these cases:
+ * An available language matches a wanted one in these cases:
  *
- * - The same language is available, or a wider one (RFC 4647 section 3.4).
- * - A language with the same language and script is available. So `zh-CN` finds `zh-Hans`, but
- *   `zh-TW` does not.
+ * - It is the same language, or a wider one (RFC 4647 section 3.4).
+ * - It has the same language and script. So `zh-CN` matches `zh-Hans`, but `zh-TW` does not.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   for (const tag of wanted) {

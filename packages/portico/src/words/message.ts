@@ -25,7 +25,7 @@ export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few'
 
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
-/** Returns texts and placeholder names in turn. The first and the last are texts. */
+/** Returns texts and placeholder names alternately. The first and the last are texts. */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
 }

@@ -20,8 +20,8 @@ export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 /** How long a request waits for a new connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * The most requests that may wait for a connection. Later requests are rejected, because the store
- * is too busy.
+ * The maximum number of requests that may wait for a connection. Portico rejects further requests,
+ * because the store is too busy.
  */
 const LONGEST_QUEUE = 1000;
 
@@ -39,7 +39,7 @@ export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dir
 
 interface Setting {
   readonly sql: string;
-  /** Whether some servers do not know this setting. An error is then ignored. */
+  /** Whether some servers do not know this setting. Portico then ignores their error. */
   readonly isOptional?: true;
 }
 
@@ -50,13 +50,13 @@ interface Setting {
  * connections (ProxySQL, MaxScale) pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // If the server has a smaller limit, that limit stays.
+  // A smaller limit of the server stays unchanged.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither of these two settings. There, only waits for locks are limited.
+    // MySQL has neither of these two settings. On MySQL, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${GALERA}`, isOptional: true },
   ];

@@ -2,8 +2,8 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** What the error numbers of MariaDB and MySQL and the error codes of `mysql2` mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // There are too many connections in total, for the account by the server's limit, or by the
-  // account's own limit, which may also count statements.
+  // The server has too many connections: in total (1040), or for this account (1203). 1226 means
+  // that the account has reached a limit that is set for it. It may also be a limit of statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
@@ -14,16 +14,16 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1053, 'unknown'],
   [1077, 'unknown'],
   [1927, 'unknown'],
-  // MySQL closed a connection that was idle for wait_timeout. A statement was sent at the same
-  // time. So the driver read the closing message as the statement's answer.
+  // MySQL closed a connection that was idle for wait_timeout, while Portico sent a statement. So
+  // the driver read the closing message as the statement's answer.
   [4031, 'unknown'],
   // The wait for a lock, or for the commits of other Galera nodes, took too long. Only the
   // statement is rolled back.
   [1205, 'unavailable'],
   // On MySQL, a statement with NOWAIT found that another transaction has the lock.
   [3572, 'unavailable'],
-  // There was a deadlock. On Galera, it can also be an earlier write on another node. The error
-  // comes during the transaction or at the commit.
+  // There was a deadlock. On Galera, there can also be an earlier write on another node. The error
+  // occurs during the transaction or at the commit.
   [1213, 'conflict'],
   // InnoDB was started as read-only. MariaDB reports this for each table. MySQL reports it for the
   // server, if a statement changes the schema.
@@ -33,8 +33,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // reads.
   [1969, 'unavailable'],
   [3024, 'unavailable'],
-  // On Galera, the node has lost its cluster, and the cluster may already have received the node's
-  // write. Or the commit failed with an error that does not tell the outcome.
+  // On Galera, either the node has lost its cluster, which may already have received the node's
+  // write. Or the commit failed with an error that does not show the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
 

@@ -87,7 +87,8 @@ class LentPool implements Pool {
   async connect(): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#borrowing.take();
-      // Without a listener, the process would end if a connection breaks while in use.
+      // Add a listener. Without it, the process would end if a connection breaks while it is in
+      // use.
       client.on('error', ignore);
       const refusal = getRefusal(client);
       if (refusal !== null) {

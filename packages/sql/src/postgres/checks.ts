@@ -46,7 +46,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
 /** The standbys that are attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** The number of standbys that this account can see in detail. */
+  /** The number of standbys whose details this account can see. */
   readonly visible: number;
   /**
    * The number of standbys for which a commit waits, or would wait if another standby were missing.
@@ -228,11 +228,12 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns why there seems to be a pooler in front of the server, or null. Statements that are sent
- * at the same time use different connections. If the same server process answers several of them,
- * there may be a pooler in transaction mode. A store with fewer connections also answers them one
- * after another. So the check is repeated with slow statements: a pooler then uses several
- * processes.
+ * Returns why there seems to be a pooler in front of the server, or null.
+ *
+ * Statements that are sent at the same time use different connections. If the same server process
+ * answers several of them, there may be a pooler in transaction mode. But a store with fewer
+ * connections also answers them one after another. So the function repeats the check with slow
+ * statements. For these, a pooler uses several processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -22,7 +22,7 @@ const ASKED = [
 
 /**
  * Returns why the connection cannot be used, or null if it can. In a message, the text follows the
- * version that is needed.
+ * required version.
  */
 export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;

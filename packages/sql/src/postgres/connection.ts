@@ -8,7 +8,7 @@ import type { PooledConnection, PoolLimits } from '../pool.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds. It is 24 days. It stands for "no limit",
+ * The longest time that a timer can wait, in milliseconds (24 days). It is used for "no limit",
  * because `pg` has no such value that overrides the limit of the pool.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
@@ -34,8 +34,8 @@ export interface Settings {
  */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /**
- * The types that are read as text, as `pg` itself does: name, text, varchar and numeric. A sum of
- * int8 values is numeric.
+ * The types that are read as text: name, text, varchar and numeric. `pg` itself reads them in the
+ * same way. A sum of int8 values is numeric.
  */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
@@ -113,7 +113,10 @@ function sendCommand(client: PoolClient, text: string, timeout: number): Promise
   });
 }
 
-/** Types other than numbers and texts are read as the application configured `pg`. */
+/**
+ * Returns the parser for a type. Types other than numbers and texts are parsed as the application
+ * has configured `pg`.
+ */
 function getParser(client: PoolClient, type: number): (text: string) => unknown {
   if (NUMBERS.has(type)) return Number;
   if (TEXTS.has(type)) return asText;
@@ -228,7 +231,7 @@ export function isStatementError(error: unknown): boolean {
   );
 }
 
-/** The most statements whose text with numbered placeholders is kept. */
+/** The maximum number of statements whose text with numbered placeholders is stored. */
 const MOST_TEXTS = 1000;
 const texts = new Map<string, string>();
 

@@ -131,7 +131,7 @@ function openHost(
   };
 }
 
-/** Configures a new connection's session. Throws if its server is not the kind that is wanted. */
+/** Configures a new connection's session. Throws if its server is not of the wanted kind. */
 async function startSession(
   client: PoolClient,
   limits: PoolLimits,

@@ -2,7 +2,7 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** What the SQLSTATEs mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server is a standby, or a primary that knows that another server took over.
+  // The server is a standby, or a primary that knows that another server has taken over.
   ['25006', 'read-only'],
   // A time limit or an administrator stopped the statement. A commit that waits for its standby is
   // not stopped by them.

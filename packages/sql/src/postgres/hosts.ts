@@ -120,8 +120,8 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // In the meantime, another request may have changed the current server. Keep its choice
-        // then.
+        // Another request may have changed the current server in the meantime. In that case, keep
+        // its choice.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {

@@ -92,7 +92,7 @@ export class PostgresStatement {
     this.#named = named;
     const columns = named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list. It is added again when the statement has succeeded.
+    // Remove the name from the list. It is added again after the statement has succeeded.
     named.delete(name);
     // Send all messages in one packet.
     connection.stream.cork();
@@ -171,8 +171,8 @@ export class PostgresStatement {
 
 /**
  * One or several statements that have no parameters and no rows. An empty text checks whether the
- * server answers. It is a `Submittable`, because older versions of `pg` apply their time limit only
- * to a `Submittable`.
+ * server answers. The class is a `Submittable`, because older versions of `pg` apply their time
+ * limit only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {

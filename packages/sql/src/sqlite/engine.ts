@@ -16,8 +16,8 @@ export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
 }
 
 /**
- * Uses one connection on one thread. Reads run at once and see only committed data. Writes wait in
- * the queue.
+ * Uses one connection on one thread. Reads run immediately and see only committed data. Writes wait
+ * in the queue.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;

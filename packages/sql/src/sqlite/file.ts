@@ -6,8 +6,8 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
  * long to wait if another process opens the file at the same time, in milliseconds. `isBorrowed`
- * means that the application uses the same file. Then the journal mode stays unchanged, because it
- * belongs to the file and not to the connection.
+ * means that the application uses the same file. In that case, the journal mode stays unchanged,
+ * because it belongs to the file and not to the connection.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
@@ -44,6 +44,6 @@ function createForOwnerOnly(file: string): void {
   try {
     closeSync(openToAppend(file));
   } catch {
-    // SQLite will report this problem.
+    // Ignore the error here. SQLite will report this problem.
   }
 }

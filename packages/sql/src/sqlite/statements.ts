@@ -4,7 +4,7 @@ import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
 import { openFile } from './file.ts';
 
-/** The most prepared statements that are kept for reuse. */
+/** The maximum number of prepared statements that are stored for reuse. */
 const KEPT_STATEMENTS = 256;
 
 /**
@@ -112,7 +112,7 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // Read bigints, because a number would round 64-bit values.
+  // Read integers as bigints, because a number would round 64-bit values.
   if (numbersRow) statement.setReadBigInts(true);
   if (columns.length === 0) return { ...kind, toRows: null };
   // The columns of `*` depend on the schema, which another process may change. So let the driver

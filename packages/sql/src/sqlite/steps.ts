@@ -80,7 +80,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Calls `onReady` when a batch can continue the work, because the work runs a statement or ends.
+   * Calls `onReady` when a batch can continue the work. This is possible when the work runs a
+   * statement or ends.
    */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;

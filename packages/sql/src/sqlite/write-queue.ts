@@ -14,7 +14,10 @@ import { refuseSavepoints, refuseTransactionControl } from '../transaction-contr
 const MOST_TOGETHER = 32;
 /** How many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/** The most writes that may wait. Later writes are rejected, because the store is too busy. */
+/**
+ * The maximum number of writes that may wait. Portico rejects further writes, because the store is
+ * too busy.
+ */
 const LONGEST_QUEUE = 10_000;
 
 /**
@@ -26,7 +29,7 @@ type Work =
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called when the work is done and only the commit is left. */
+      /** Called when the work is done and only the commit remains. */
       readonly onDone: (() => void) | undefined;
     }
   | {
@@ -86,7 +89,7 @@ export class WriteQueue {
   }
 
   /**
-   * A promise that resolves when no write is waiting anymore. It is null if no write is waiting
+   * A promise that resolves when no write is waiting any longer. It is null if no write is waiting
    * now.
    */
   get writing(): Promise<void> | null {
@@ -149,8 +152,8 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. They no longer belong to this batch, whatever happens to the
-    // batch.
+    // The writes that are set aside. They no longer belong to this batch, and its result does not
+    // affect them.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);

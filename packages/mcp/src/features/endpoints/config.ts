@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A path without a slash at the end and without percent-encoding. No segment begins with a dot. */
+/**
+ * Matches a path without a slash at the end and without percent-encoding. No segment begins with a
+ * dot.
+ */
 const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 
 const endpoint = z.strictObject(

@@ -4,7 +4,7 @@ import type { McpContribution, McpFeature } from '../../feature.ts';
 const EXTENSION = 'io.modelcontextprotocol/enterprise-managed-authorization';
 
 /**
- * Declares the extension for access that organizations give, while the authorization server has a
+ * Declares the extension for access that organizations give, if the authorization server has a
  * grant for it. Clients find the grant itself in the server's metadata.
  */
 export const organizationAccess: McpFeature = {

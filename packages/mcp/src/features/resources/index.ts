@@ -74,7 +74,7 @@ function getMethods(
           version,
         ),
     },
-    // Clients ask for templates if the endpoint has resources.
+    // Clients also request the list of templates if the endpoint has resources. It is always empty.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
       answer: (_, { version }) => getList('resourceTemplates', [], version),

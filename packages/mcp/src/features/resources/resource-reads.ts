@@ -10,7 +10,10 @@ import type { RegisteredResource } from './resources.ts';
 
 type Params = JSONRPCRequest['params'];
 
-/** The largest content, in bytes. Text is counted as UTF-8, and bytes are counted before base64. */
+/**
+ * The maximum size of the content, in bytes. Text is counted as UTF-8, and bytes are counted before
+ * base64.
+ */
 const LARGEST = 1024 * 1024;
 
 /** Reads resources, with a time limit. */

@@ -5,8 +5,8 @@ import type { TraceContext } from '../../tools/trace.ts';
 /** The argument for `read`. */
 export interface ResourceRead {
   /**
-   * Aborted when the read takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
-   * the caller cancels the request. See `ToolCall.signal`.
+   * The signal is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the caller
+   * hangs up, or the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
   /** The request's place in a distributed trace. It is null if the client sent no trace. */
@@ -100,10 +100,10 @@ export class ResourceRegistry {
   }
 }
 
-/** A scheme, followed only by characters that a URI may contain (RFC 3986 section 2). */
+/** Matches a scheme, followed only by characters that a URI may contain (RFC 3986 section 2). */
 const URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 const LONGEST_URI = 2048;
-/** A media type (RFC 6838 section 4.2), with or without parameters. */
+/** Matches a media type (RFC 6838 section 4.2), with or without parameters. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:; ?[\w-]+=[\w!#$&^.+"-]+)*$/;
 
 /** Reads a resource's description. Throws for invalid values. */

@@ -72,7 +72,7 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   };
 }
 
-/** The options for what a client is, and what it may do. */
+/** Adds the options for the type of the client and its rights. */
 function addKindOptions(command: Command): void {
   command
     .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
@@ -106,7 +106,7 @@ function addKindOptions(command: Command): void {
     );
 }
 
-/** The options for the keys of a client, its own and those that it expects. */
+/** Adds the options for the client's own keys, and for the keys that sign its ID tokens. */
 function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
   command
     .option(
@@ -137,7 +137,7 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     );
 }
 
-/** The options that features add. */
+/** Adds the options of features. */
 function addFeatureOptions(command: Command, { demands, fields, profiles }: ClientChoices): void {
   for (const { option } of demands) command.option(option.flag, option.says);
   addFieldOptions(command, fields, (says) => says, false);
@@ -206,7 +206,7 @@ function readRegistration(
   };
 }
 
-/** Says how a client without a secret authenticates. */
+/** Prints how a client without a secret authenticates. */
 async function noteKeys(
   context: ConsoleContext,
   server: AuthorizationServer,

@@ -50,13 +50,16 @@ export const addClientList =
       });
   };
 
-/** How a list shows one client. */
+/** Formats one client in a list. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
-/** Reads the marks of these clients. `oauth:client:show` shows the other fields of features. */
+/**
+ * Returns the format, with the clients' marks. `oauth:client:show` shows the other fields that
+ * features add.
+ */
 async function listingOf(
   clients: readonly Client[],
   server: AuthorizationServer,
@@ -111,8 +114,8 @@ function describe(
 }
 
 /**
- * Returns the client's name. If a stranger may have chosen the name, it is in quotes, and without
- * characters that move a terminal's cursor or change the text direction.
+ * Returns the client's name. If the client may have chosen the name itself, the name is in quotes,
+ * and without characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);

@@ -111,7 +111,9 @@ export function optionName(flag: string): string {
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Adds the options of fields that features add. `says` completes the texts of lists. */
+/**
+ * Adds the options for the metadata fields of features. `says` completes the help text of a list.
+ */
 export function addFieldOptions(
   command: Command,
   fields: readonly MetadataField[],
@@ -127,7 +129,9 @@ export function addFieldOptions(
   }
 }
 
-/** Reads the options of fields that features add. One empty value means none. */
+/**
+ * Reads the options for the metadata fields of features. A single empty value means an empty list.
+ */
 export function namedFields(
   fields: readonly MetadataField[],
   options: object,

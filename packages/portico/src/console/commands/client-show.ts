@@ -32,7 +32,7 @@ export const addClientShow =
       });
   };
 
-/** Returns the fields of RFC 7591 section 2, and the fields that only the server knows. */
+/** Returns the fields in RFC 7591 section 2, and further fields of this server. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -128,7 +128,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/** Describes a key. The key's id is in quotes, because a stranger may have chosen it. */
+/** Describes a key. The key's id is in quotes, because the client may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

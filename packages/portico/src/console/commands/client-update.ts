@@ -69,7 +69,7 @@ export const addClientUpdate =
       .action((clientId: string, options: Options) => update(context, fields, clientId, options));
   };
 
-/** The options for the name, and for what the client may do. */
+/** Adds the options for the name and the rights of the client. */
 function addAccessOptions(command: Command): void {
   command
     .option('--name <name>', 'the name that people will see')
@@ -110,7 +110,7 @@ function addAccessOptions(command: Command): void {
     );
 }
 
-/** The options for its keys and its look. */
+/** Adds the options for the keys, the website and the logo of the client. */
 function addOtherOptions(command: Command): void {
   command
     .option(

@@ -96,7 +96,7 @@ async function open(context: ConsoleContext): Promise<Outbox> {
 }
 
 /**
- * Reads which messages the operator means. The operator must name them, so a command without
+ * Reads which messages the operator has selected. A selection is required, so a command without
  * options changes nothing.
  */
 function select(

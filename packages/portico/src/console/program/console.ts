@@ -76,9 +76,8 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers that the definition started for this command have stopped. Remove this
-      // application's environment values, because another application in this process has different
-      // ones.
+      // The servers that the command started have stopped. Remove this application's environment
+      // values, because another application in this process has different values.
       takeEnvironmentBack();
     }
   }
@@ -156,7 +155,7 @@ async function addCommands(
 
 /**
  * Returns JSON with the same value. Escapes characters that move a terminal's cursor, are
- * invisible, or change the text direction. Strangers may have sent such characters.
+ * invisible, or change the text direction, because anyone may have sent such characters.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>

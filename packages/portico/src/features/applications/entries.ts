@@ -20,7 +20,7 @@ export interface AllowedApplication extends Omit<
   ShownApplication,
   'givenBy' | 'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** The issuers of the organizations that gave access. */
+  /** The identity providers of the organizations that gave access (`iss`). */
   readonly issuers: readonly string[];
   /** When the person first allowed the application. */
   readonly since: number;
@@ -106,7 +106,7 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 
 /**
  * Returns when the authorization was last used. If an earlier release issued the tokens, it stored
- * no time. In that case, returns the time of the authorization.
+ * no time of use. In that case, returns the time at which the authorization began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -122,8 +122,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names that a page shows. Does not return the name that an unverified client gave
- * itself, because some views do not mark these clients.
+ * Returns the names that a page shows. An unverified client chose its own name. This function
+ * leaves that name out, because some views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

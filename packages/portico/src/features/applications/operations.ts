@@ -7,7 +7,7 @@ import {
   type Operations,
 } from '../../endpoints/operation.ts';
 
-/** GET /oauth/applications. */
+/** The OpenAPI description of `GET /oauth/applications`. */
 export const applicationsOperations: Operations = {
   get: {
     summary: 'See which applications have access. A browser opens this URL.',
@@ -21,7 +21,7 @@ export const applicationsOperations: Operations = {
   },
 };
 
-/** POST /oauth/applications. */
+/** The OpenAPI description of `POST /oauth/applications`. */
 export const removeApplicationOperations: Operations = {
   post: {
     summary: 'End the access of an application.',

@@ -92,9 +92,10 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null), and what
-   * they begin meanwhile. Afterwards, everything that the page reports as removed is durably
-   * revoked, even if an earlier attempt revoked it.
+   * Revokes the person's active authorizations for one client, or for all clients (null). Also
+   * revokes authorizations that begin while this function runs. After it has returned, every
+   * authorization that the page reports as removed is durably revoked, even if an earlier attempt
+   * revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -106,7 +107,10 @@ export class ApplicationsPage {
       : store.authorizations.confirmRevoked(person, only));
   }
 
-  /** Returns the URL of the sign-in page. It leads back to this page, in the requested language. */
+  /**
+   * Returns the URL of the sign-in page. After the sign-in, the browser comes back to this page, in
+   * the requested language.
+   */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
     return speaking.withWish(request, host.loginUrl(speaking.withWish(request, this.#path)));
@@ -124,7 +128,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Names the form that revokes what the person has allowed one application, or all of them (null).
+ * Returns the parts that identify the form which revokes the access of one application, or of all
+ * applications (null).
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

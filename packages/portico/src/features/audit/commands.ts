@@ -143,7 +143,7 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   );
 }
 
-/** The fields that the line does not contain as `name=value`. */
+/** The fields that the line already contains without their name. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
 /**

@@ -25,7 +25,7 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events, in addition to calling `Host.audit`; nothing. */
+  /** Settings for audit events. They do not affect `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
 }
 

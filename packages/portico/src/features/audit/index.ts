@@ -7,8 +7,8 @@ import { SIGN_INS, SignIns } from './sign-ins.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted audit events. Missing if `oauth_server:audit:retention_days` is not
-     * set.
+     * The number of deleted audit events. It is missing if `oauth_server:audit:retention_days` is
+     * not set.
      */
     readonly auditEvents?: number;
   }

@@ -56,7 +56,7 @@ test('ten thousand events wait for a store that hangs; the next one is in the lo
         void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
   );
-  // The first record is being written, and the others wait behind it.
+  // The store is still writing the first record, and all other records wait.
   const all = Array.from({ length: 10_001 }, (_, index) => keeping.keep(recordOf(String(index))));
   expect(said).toEqual([]);
   await keeping.keep(recordOf('one more'));

@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { recordAsJson } from './record.ts';
 
-/** The store for audit records. */
+/** A store for audit records. */
 export interface AuditStore {
   /** Stores all records or none. Resolves when they are stored durably. */
   insert(records: readonly AuditRecord[]): Promise<void>;

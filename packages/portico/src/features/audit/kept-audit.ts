@@ -46,11 +46,9 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/**
- * How many index entries each step reads in order to fill a page. The first step is often enough.
- */
+/** How many index entries each step reads to fill a page. The first step is often enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** How many entries are counted in order to find the rarest condition. */
+/** How many index entries to count to find the rarest condition. */
 const DEPTH = 1000;
 
 /** Reads the stored events. */
@@ -146,8 +144,8 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Whether the engines can store these texts unchanged. No record contains other texts, so a search
- * for them finds nothing.
+ * Whether every engine can store these texts unchanged. If not, no record contains them, so a
+ * search for them finds nothing.
  */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
@@ -155,7 +153,7 @@ function isStorable(axis: Axis): boolean {
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** Sorts after every id, because ids are hexadecimal. */
+/** A text that sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {

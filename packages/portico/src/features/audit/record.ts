@@ -26,7 +26,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference, because a host may have passed the whole account.
+    // Store only the reference, because the host may have passed the whole account object.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -40,7 +40,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 
 /**
  * Whether a person has erased their own data. In that case, the address or the request id would
- * reveal whose pseudonym it is.
+ * reveal the person behind the pseudonym.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (

@@ -32,7 +32,10 @@ export class Recording {
     await this.#keeping?.keep(record);
   }
 
-  /** Returns the next id. The ids of one process are in order, even within a millisecond. */
+  /**
+   * Returns the next id. The ids of one process are in order, even if it creates several in the
+   * same millisecond.
+   */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
     const time = id.slice(0, TIME);

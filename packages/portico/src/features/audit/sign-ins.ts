@@ -11,7 +11,9 @@ export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
  */
 const MOST = 300;
 
-/** Records failed sign-ins on the kit's page. The kit has already emitted its own events. */
+/**
+ * Records failed sign-ins on the kit's page. The kit has already emitted its own events for them.
+ */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;

@@ -57,7 +57,7 @@ test('a reader that stops reading is waited for once; the partial line is ended 
   try {
     const stream = new LineStream(target);
     expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
-    // If the stream waited each time, these writes would take longer than a test may.
+    // This test would time out if the stream waited for the reader at each of these writes.
     for (let count = 0; count < 30; count += 1)
       expect(() => stream.write('lost', false)).toThrow('EAGAIN');
     expect(read()).toMatch(/^x+$/);

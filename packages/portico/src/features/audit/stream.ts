@@ -12,7 +12,7 @@ const LONGEST_WAIT = 1000;
 
 /** The state of the previous line. */
 interface Before {
-  /** Whether only a part of the line was written. */
+  /** Whether the stream wrote only a part of the line. */
   brokeOff: boolean;
   /** Whether the reader did not read the line in time. */
   wasStuck: boolean;
@@ -32,9 +32,8 @@ export class LineStream {
   }
 
   /**
-   * Writes a line. Throws if the line could not be written. With `forConsole`, writes to standard
-   * error in place of standard output, because standard output then contains the output of a
-   * command.
+   * Writes a line. Throws if it cannot write the line. With `forConsole`, writes to standard error
+   * in place of standard output, because a command uses standard output for its own output.
    */
   write(line: string, forConsole: boolean): void {
     if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
@@ -43,8 +42,8 @@ export class LineStream {
 }
 
 /**
- * Opens without blocking, because a pipe without a reader would block the whole process. For files,
- * this makes no difference.
+ * Opens the target without blocking, because a pipe without a reader would block the whole process.
+ * For files, this flag makes no difference.
  */
 const APPENDING =
   // Windows does not have this flag.
@@ -56,7 +55,8 @@ const APPENDING =
 function appendTo(file: string, line: string, before: Before): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // Log rotation may have moved the file that ends with the partial line.
+    // If the file is empty, log rotation has moved the file that ends with the partial line. So
+    // this file needs no line break first.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

@@ -111,13 +111,16 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/** Returns the conditions for the matching rows between two ids, the newest first. */
+/**
+ * Returns the conditions for the rows that match and whose ids are in the range. The order is the
+ * newest row first.
+ */
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // If an engine plans without the values, it treats every event type as frequent. For a rare type,
-  // it would then search the whole table backwards. With the type in the order, only the index on
-  // these columns fits.
+  // Some engines plan a statement without its values, and so treat every event type as frequent.
+  // For a rare type, they would then search the whole table backwards. With the type in the order,
+  // only the index on these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
@@ -149,7 +152,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The id of a person if there is a provider. Otherwise this is the console. */
+  /** The person's id if there is a provider. Otherwise, the text means the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

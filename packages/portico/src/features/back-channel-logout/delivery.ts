@@ -9,24 +9,31 @@ import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
-/** Answers about the moment, and not about the token: 408 and 429. */
+/**
+ * Status codes that are temporary (408 and 429). They say nothing about the token, so the server
+ * sends it again.
+ */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * How many tokens a process sends to one host: an application can register many clients there. A
- * token that is too many is sent later.
+ * The maximum number of tokens that a process sends to one host, at the same time and per minute.
+ * There is a limit because an application can register many clients on one host. Further tokens are
+ * sent later.
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
-/** What the outbox keeps for a client that is to be told. The token is signed at delivery. */
+/**
+ * The outbox stores this message for each client to notify. The server signs the token only when it
+ * delivers the message.
+ */
 export interface LogoutMessage {
   readonly subject: string;
   readonly sid: string;
 }
 
 /**
- * Returns what sends logout tokens (section 2.5). A client that was revoked, or that no longer has
- * a URI, is not told.
+ * Returns a function that sends logout tokens (section 2.5). It sends nothing to a client that was
+ * revoked or that no longer has a logout URI.
  */
 export function createLogoutDelivery(server: Server): Deliver {
   const requests = new GuardedRequests(server.fetching);
@@ -48,14 +55,15 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // At the limit of the host, other tokens for this client have to wait as well.
+      // `retryAfter` is set if the limit for the host is reached. Then all other tokens for this
+      // client have to wait as well.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
   };
 }
 
-/** Signs the token with the key of the client's ID tokens. */
+/** Signs the token with the key for the client's ID tokens. */
 async function tokenFor(
   { keys, issuer, clock }: Server,
   { id: clientId, idTokenSignedResponseAlg: algorithm }: Client,
@@ -68,8 +76,8 @@ async function tokenFor(
 }
 
 /**
- * The body of the answer is not read (section 2.8). A failure never delays the sign-outs of others,
- * so their order does not matter.
+ * Returns the result for a status code. The server ignores the body of the response (section 2.8).
+ * One failed delivery does not delay the other sign-outs, because their order does not matter.
  */
 function resultOf(status: number | undefined): DeliveryResult {
   if (status === 200 || status === 204) return { outcome: 'delivered' };

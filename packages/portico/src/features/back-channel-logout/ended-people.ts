@@ -2,18 +2,21 @@ import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { randomToken } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** How long a row stays, in milliseconds. No request runs longer. */
+/** How long a row stays in the table, in milliseconds. Every request ends within this time. */
 const KEPT = 3_600_000;
-/** How long the host's transaction may take until it commits, in milliseconds. */
+/** The longest time that the host's transaction may take until it commits, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Corrects the time of an end after the commit. */
+/** Call this after the commit. It corrects the time at which the sessions ended. */
 export type Committed = (now: number) => Promise<void>;
 
 /**
- * When all sessions of a person ended last. A session without a sign-in at a client has no row to
- * end, but a request that is still running may know it. So such a request compares times. Both
- * sides write the person's row first, so that one waits for the other.
+ * Records when all sessions of a person last ended.
+ *
+ * If no one signed in to a client in a session, there is no row for that session. A request that is
+ * still running may nevertheless use the session. So that request compares the time at which it
+ * read the session with the time recorded here. Both sides first write the person's row, so one of
+ * them waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -25,8 +28,8 @@ export class EndedPeople {
   }
 
   /**
-   * Returns whether a session of the person that the host was asked for at `readAt` still counts.
-   * Until the caller's transaction ends, the person's sessions cannot end.
+   * Returns whether an authorization may begin in a session that the server read from the host at
+   * `readAt`. The person's sessions cannot end until the caller's transaction ends.
    */
   async mayBegin(
     connection: SqlConnection,
@@ -41,8 +44,9 @@ export class EndedPeople {
   }
 
   /**
-   * Ends all sessions of the person except one. A request may still read the host's sessions before
-   * this transaction commits. So the end counts as later, until the commit is known.
+   * Ends all sessions of the person except one. Another request may read the host's sessions before
+   * this transaction commits. So this function stores a later time, and `Committed` corrects it
+   * after the commit.
    */
   async end(
     connection: SqlConnection,

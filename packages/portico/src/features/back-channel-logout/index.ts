@@ -9,16 +9,17 @@ import { describeSession, LOGOUT, SessionLogout } from './session-logout.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of old records about sign-ins at clients. Missing if `back_channel_logout` is off.
+     * The number of deleted old records about sign-ins at clients. It is missing if
+     * `back_channel_logout` is off.
      */
     readonly sessionClients?: number;
   }
 }
 
-/** How many rows to remove at once. */
+/** The number of rows per batch. */
 const BATCH = 100;
 
-/** Tells clients that a person has signed out (OpenID Connect Back-Channel Logout 1.0). */
+/** Notifies clients when a person signs out (OpenID Connect Back-Channel Logout 1.0). */
 export const backChannelLogout = defineFeature({
   name: 'back_channel_logout',
   config: backChannelLogoutShape,

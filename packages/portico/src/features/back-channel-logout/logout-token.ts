@@ -10,15 +10,16 @@ export interface LogoutTokenContents {
   readonly clientId: string;
   /** The person's `sub`. */
   readonly subject: string;
-  /** The client's name for the session that has ended. */
+  /** The value of the claim `sid`: the client's identifier for the session that has ended. */
   readonly sid: string;
   /** In milliseconds since 1970. */
   readonly issuedAt: number;
 }
 
 /**
- * Signs a logout token (section 2.4). Each has its own `jti`: clients may refuse a `jti` that they
- * have seen (section 2.6), so with the same one they could refuse another attempt.
+ * Signs a logout token (section 2.4). Each token has a new `jti`. Clients may reject a `jti` that
+ * they have seen before (section 2.6), so they could reject a second attempt that reuses the first
+ * `jti`.
  */
 export function signLogoutToken(key: SigningKey, contents: LogoutTokenContents): Promise<string> {
   const { issuer, clientId, subject, sid } = contents;

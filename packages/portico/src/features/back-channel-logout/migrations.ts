@@ -1,10 +1,14 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * `oauth_sessions`: the host's sessions in which people signed in to clients. `sid_key` derives the
- * `sid` of each client. A session that has ended stays for an hour, so that no request that is
- * still running can use it. `oauth_session_people`: when all sessions of a person ended last, also
- * those without a row. `oauth_session_clients`: the authorizations that began in a session.
+ * The tables of this feature:
+ *
+ * - `oauth_sessions`: the host's sessions in which people signed in to clients. `sid_key` derives
+ *   the `sid` for each client. After a session has ended, its row stays for an hour, so that no
+ *   request that is still running can use the session.
+ * - `oauth_session_people`: when all sessions of a person last ended, including sessions without a
+ *   row.
+ * - `oauth_session_clients`: the authorizations that began in a session.
  */
 const sessions: Migration = {
   name: 'oauth_server_back_channel_logout_0001_sessions',

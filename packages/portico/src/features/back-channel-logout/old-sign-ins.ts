@@ -1,12 +1,14 @@
 import type { Database } from '@portico/sql';
 
-/** How long a completed sign-in is remembered at least, in milliseconds: ninety days. */
+/**
+ * The shortest time for which the server keeps a completed sign-in, in milliseconds (ninety days).
+ */
 const KEPT = 90 * 86_400_000;
-/** After this time, the authorization of a remembered sign-in is looked up again. */
+/** How long after that time to check the sign-in's authorization again, in milliseconds. */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
- * An authorization with tokens is certainly stored for this time after it began, in milliseconds:
- * it is only removed an hour after its end.
+ * How long an authorization with tokens is certainly in the store after it began, in milliseconds.
+ * The server removes an authorization an hour after its end at the earliest.
  */
 const STORED = 3_000_000;
 
@@ -24,7 +26,7 @@ interface OldClient {
   readonly created_at: number;
   /** Null if the authorization is not stored. */
   readonly family_id: string | null;
-  /** How often tokens were issued. Null for never. */
+  /** How often the client got tokens. Null if it never got any. */
   readonly issued: number | null;
 }
 
@@ -33,16 +35,18 @@ interface OldSession {
   readonly used: number;
 }
 
-/** An old row, and when to look at it again. Null to remove it. */
+/** An old row, and the time of its next check. The time is null if the row can be removed. */
 interface Row {
   readonly key: string;
   readonly until: number | null;
 }
 
 /**
- * Removes at most `limit` records of each kind: sign-ins that were not completed, or whose
- * authorization no longer exists after ninety days, and sessions without sign-ins. Returns how many
- * it removed.
+ * Removes at most `limit` records of each kind. Returns how many it removed. It removes:
+ *
+ * - sign-ins that were not completed
+ * - sign-ins whose authorization no longer exists after ninety days
+ * - sessions without sign-ins
  */
 export async function pruneSignIns(
   database: Database,
@@ -60,19 +64,25 @@ export async function pruneSignIns(
   return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
 }
 
-/** Returns when to look at a sign-in again. Null if no client needs to be told any more. */
+/**
+ * Returns the time of the next check of a sign-in. Returns null if no client needs to be notified
+ * about it.
+ */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
   now: number,
 ): number | null {
   const isStored = familyId !== null;
   if (now >= createdAt + KEPT) return isStored ? now + LOOK_AGAIN : null;
-  // A client without tokens knows no session.
+  // A client without tokens has no `sid`, so it needs no notification.
   const isUnused = isStored ? issued === null : now < createdAt + STORED;
   return isUnused ? null : createdAt + KEPT;
 }
 
-/** Removes old rows that are of no use. Another process may have changed a row meanwhile. */
+/**
+ * Removes rows that are no longer needed, and sets the next check of the others. Another process
+ * may have changed a row since it was read.
+ */
 async function prune(
   database: Database,
   table: string,

@@ -15,16 +15,19 @@ import { Sessions, type EndedClient } from './sessions.ts';
 
 /** The kind of the messages in the outbox. */
 export const LOGOUT = 'back_channel_logout';
-/** How long a client that cannot be reached is worth telling, in milliseconds. */
+/** How long the server tries to reach a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The name under which an authorization keeps its session. */
+/** The key under which the details of an authorization contain its session. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
   readonly sid: string;
 }
 
-/** Remembers who signed in where, and tells clients and ends access when a session ends. */
+/**
+ * Records at which clients a person signed in. When a session ends, notifies these clients and ends
+ * their access.
+ */
 export class SessionLogout {
   readonly #server: Server;
   readonly #sessionId: NonNullable<CompleteHost['sessionId']>;
@@ -38,7 +41,7 @@ export class SessionLogout {
 
   /**
    * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
-   * ended since the person was read.
+   * ended after the server read the person from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -55,8 +58,9 @@ export class SessionLogout {
   }
 
   /**
-   * Tells the clients, and ends their access, in the transaction in which the sessions end. Only
-   * clients that have a URI depend on the session. Others, such as assistants, keep their access.
+   * Creates the notifications and ends the clients' access, in the transaction in which the
+   * sessions end. Only clients with a logout URI can lose their access with the session. Other
+   * clients, such as assistants, keep it.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
@@ -88,7 +92,7 @@ export class SessionLogout {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 
-  /** Returns the ids of the clients that have a URI. */
+  /** Returns the ids of the clients that have a logout URI. */
   async #haveUris(
     connection: SqlConnection,
     clients: readonly EndedClient[],
@@ -112,7 +116,10 @@ const SESSION_ENDED =
   'the session has ended, or belongs to another person; Host.sessionId must return a new id ' +
   'after a sign-out';
 
-/** Returns the `sid` that an authorization keeps until its session ends, for its ID tokens. */
+/**
+ * Returns the `sid` for the ID tokens of an authorization. The details contain it until the session
+ * ends.
+ */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;
   return kept === undefined ? {} : { sid: kept.sid };

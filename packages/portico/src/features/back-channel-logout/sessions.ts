@@ -6,12 +6,15 @@ import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';
 
-/** How long a session that has ended stays, in milliseconds. */
+/** How long the row of an ended session stays, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
-/** After this time, a request has ended, besides the time in which its code can be used. */
+/**
+ * After this time in milliseconds, a request has certainly ended. The lifetime of its authorization
+ * code is not included.
+ */
 const REQUEST_ENDED = 600_000;
 
-/** How many rows a statement names at most. */
+/** The maximum number of rows in one statement. */
 const BATCH = 100;
 
 /** An authorization that begins in a session. */
@@ -21,47 +24,53 @@ export interface SessionClient {
   readonly clientId: string;
   /** The person's `sub`. */
   readonly subject: string;
-  /** Whether the access stays when the session ends. */
+  /** Whether the client keeps its access when the session ends. */
   readonly keepsAccess: boolean;
 }
 
 /** The host's session in which an authorization begins. */
 export interface BegunSession {
-  /** The host's id. */
+  /** The id that the host gives the session. */
   readonly session: string;
   readonly person: PersonReference;
-  /** When the server began to ask the host for it, in milliseconds since 1970. */
+  /** When the server started to read the session from the host, in milliseconds since 1970. */
   readonly readAt: number;
 }
 
 /** An authorization of a session that has ended. */
 export interface EndedClient extends SessionClient {
-  /** The client's name for the session. */
+  /** The value of the claim `sid`: the client's identifier for the session. */
   readonly sid: string;
   readonly createdAt: number;
 }
 
-/** The host's sessions in which people signed in to clients. Only hashes of their ids are kept. */
+/**
+ * The host's sessions in which people signed in to clients. The store contains only hashes of their
+ * ids.
+ */
 export class Sessions {
   readonly #database: Database;
   readonly #people: EndedPeople;
   readonly #insertSession: string;
   readonly #requestEnded: number;
 
-  /** `codeTtl` is how long a code is valid, in seconds. */
+  /** `codeTtl` is the lifetime of an authorization code, in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // A code can be replaced once.
+    // Twice the lifetime, because a code can be replaced once.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
   }
 
   /**
-   * Records that an authorization begins in this session of the person, before it is stored.
-   * Returns the client's name for the session (`sid`). Returns null if the session has ended, or
-   * belongs to another person: the updates are the claim, so the end of a session, or of all
-   * sessions of the person, comes before them or finds the record.
+   * Records that an authorization begins in this session of the person. Call it before you store
+   * the authorization. Returns the client's `sid` for the session. Returns null if the session has
+   * ended or belongs to another person.
+   *
+   * The updates lock the rows of the session and of the person. So if the session, or all sessions
+   * of the person, end at the same time, they end before these updates, or the end finds this
+   * record.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -69,7 +78,7 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // Then it is known whether the sign-in was completed.
+    // At this time, the server knows whether the person completed the sign-in.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -92,9 +101,9 @@ export class Sessions {
   }
 
   /**
-   * Ends sessions, in the caller's transaction. Returns the authorizations that began in them, and
-   * forgets these. Returns none for a session that had ended before. Call `committed` after the
-   * commit.
+   * Ends sessions in the caller's transaction. Returns the authorizations that began in them, and
+   * deletes their records. Returns an empty list for a session that ended earlier. Call `committed`
+   * after the commit.
    */
   async end(
     connection: SqlConnection,
@@ -117,7 +126,7 @@ export class Sessions {
     return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
-  /** Removes everything about a person. */
+  /** Deletes everything about a person. */
   async forget(person: PersonReference): Promise<void> {
     const { provider, id } = person;
     await this.#database.transaction(async (connection) => {
@@ -128,8 +137,11 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` records: sign-ins that were not completed, or whose authorization no
-   * longer exists after ninety days, and sessions without sign-ins.
+   * Removes at most `limit` records. Returns how many it removed. It removes:
+   *
+   * - sign-ins that were not completed
+   * - sign-ins whose authorization no longer exists after ninety days
+   * - sessions without sign-ins
    */
   async prune(now: number, limit: number): Promise<number> {
     const signIns = await pruneSignIns(this.#database, now, limit);
@@ -138,8 +150,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session, also one that is not known: a request that is still running must not begin an
-   * authorization in it. Another process may insert the row between two of the statements.
+   * Ends a session, even if the store does not know it, because a request that is still running
+   * must not begin an authorization in it. Another process may insert the row between two of the
+   * statements.
    */
   async #endOne(
     connection: SqlConnection,
@@ -212,12 +225,18 @@ function toEndedClient(row: ClientRow): EndedClient {
   };
 }
 
-/** The store never has the id itself: with some hosts, it is the secret in the browser's cookie. */
+/**
+ * Returns a hash of the id. The store never contains the id itself, because with some hosts it is
+ * the secret in the browser's cookie.
+ */
 function sessionHash(session: string): string {
   return tokenHash(`session ${session}`);
 }
 
-/** Each client has its own name for a session, so that clients cannot compare them. */
+/**
+ * Returns the client's `sid` for a session. Each client has a different `sid`, so that clients
+ * cannot compare them.
+ */
 function sidFor(key: string, clientId: string): string {
   return keyedHash(key, clientId);
 }

@@ -14,7 +14,7 @@ export interface LogoFile {
 /** The maximum size, in bytes. */
 const LARGEST = 256 * 1024;
 
-/** The accepted types of images. GIF is not accepted, because a logo does not need to move. */
+/** The accepted types of images. GIF is missing, because a logo does not need an animation. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {

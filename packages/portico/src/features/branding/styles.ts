@@ -26,7 +26,10 @@ const DARK = `
     --accent-ink: black;
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
-/** Browsers that do not support relative colors show Portico's own colors. */
+/**
+ * Only browsers that support relative colors apply these styles. Other browsers show Portico's own
+ * colors.
+ */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
 /** Returns the style sheet for these colors. Returns an empty text if there are no colors. */

@@ -28,7 +28,7 @@ const KEYED = {
   jwks_uri: 'https://client.example/keys',
 };
 
-/** How a server differs from the default. */
+/** The options in which a server differs from the default. */
 interface Options {
   readonly isOn?: boolean;
   readonly takesKeys?: boolean;
@@ -45,10 +45,10 @@ function installation() {
   let now = START;
   const rows = new Map<string, { client: Client; freshUntil: number }>();
   const web = {
-    /** Members to add to every document, or the error that every fetch gets. */
+    /** Members to add to every document, or the error with which every fetch fails. */
     says: {} as object | Error,
     headers: {} as Readonly<Record<string, string>>,
-    /** Responses wait for this promise. */
+    /** A promise that the responses wait for. */
     until: null as Promise<void> | null,
     asked: [] as (readonly [url: string, about: object])[],
   };
@@ -411,7 +411,7 @@ describe('What this process remembers about a document', () => {
 });
 
 describe('A document that another process stored', () => {
-  /** Returns how often a new process fetches the document after another process has stored it. */
+  /** Counts the fetches of a new process after another process has stored the document. */
   async function refetched(
     says: object,
     {

@@ -65,7 +65,8 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // After this request read the row, another request may have stored the remembered document.
+    // Another request may have stored the remembered document after this request read the row. So
+    // read it again.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -173,8 +174,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. If the URL was blocked
-   * after the document was remembered, it is not.
+   * Whether the remembered document is at least as new as the stored one. It is older if the URL
+   * was blocked after the document was remembered.
    */
   #isNow(here: Known, kept: Known | null): boolean {
     return kept === null
@@ -186,7 +187,8 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants was unblocked, and its document has not been read since then.
+    // A client has no grants if an operator unblocked it and its document has not been read since
+    // then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
     // This process may offer scopes that the process that stored the client does not offer.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));

@@ -78,7 +78,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields that count as missing if their value is empty. */
+/** Fields that are treated as missing if their value is empty. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;

@@ -8,8 +8,8 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * Returns why the client may not use the grant, for the log. Returns null if it may. An operator
- * must have registered the client. There is no redirect URI that shows which client asks, so any
- * client could use the name of another one.
+ * must have registered the client. The reason is that this grant has no redirect URI, which would
+ * show the person where the access goes. So any client could use the name of another one.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

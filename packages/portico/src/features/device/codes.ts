@@ -79,7 +79,7 @@ export class DeviceCodes {
     return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request that no person has seen. */
+  /** Removes a request whose code was never shown. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,

@@ -72,7 +72,7 @@ export class DeviceAuthorizationEndpoint {
     });
   };
 
-  /** Inserts the request. Returns the user code of the request. */
+  /** Stores the request. Returns its user code. */
   async #begin(
     request: Request,
     client: Client,
@@ -84,7 +84,8 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Check this first, so that a request without room is refused without a write.
+    // Check this first, so that the server rejects a request without room before it writes
+    // anything.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -113,8 +114,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Counts again after the insert. If several requests arrive at once, each of them counts the ones
-   * that were inserted before it.
+   * Counts again after the insert. If several requests arrive at the same time, each of them counts
+   * the ones that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

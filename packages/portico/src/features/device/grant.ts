@@ -34,9 +34,9 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 }
 
 /**
- * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). A second use of the code revokes nothing. The code never passes through a browser, and a
- * device may send it twice at once.
+ * Returns to a device whether the person has answered, and issues tokens once (RFC 8628 sections
+ * 3.4 and 3.5). A second use of the code revokes nothing. The code never passes through a browser,
+ * and a device may send it in two simultaneous requests.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;

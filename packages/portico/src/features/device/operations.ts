@@ -23,7 +23,7 @@ const ANSWER = {
   interval: SECONDS,
 } as const;
 
-/** POST /oauth/device_authorization. */
+/** The OpenAPI description of `POST /oauth/device_authorization`. */
 export const deviceAuthorizationOperations: Operations = {
   post: {
     summary: 'Get codes for a device without a browser.',
@@ -42,7 +42,7 @@ const PAGE = {
   401: pageErrorAnswer('The request has an `Authorization` header, which browsers do not send.'),
 } as const;
 
-/** GET /oauth/device. */
+/** The OpenAPI description of `GET /oauth/device`. */
 export const devicePageOperations: Operations = {
   get: {
     summary: 'Enter the code of a device. A browser opens this URL.',
@@ -51,7 +51,7 @@ export const devicePageOperations: Operations = {
   },
 };
 
-/** POST /oauth/device. */
+/** The OpenAPI description of `POST /oauth/device`. */
 export const answerDeviceOperations: Operations = {
   post: {
     summary: 'Send the code of a device, or answer its request.',

@@ -51,7 +51,10 @@ export class VerificationPage {
     this.#path = `${server.basePath}${DEVICE_PATH}`;
   }
 
-  /** Handles GET. Asks for the code, which a link may contain. Looks nothing up. */
+  /**
+   * Handles GET. Shows the form for the code. A link may contain the code, but this method does not
+   * look it up.
+   */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const asked = queryParameters(request);
@@ -64,7 +67,7 @@ export class VerificationPage {
     });
   }
 
-  /** Handles POST: the code, or the person's answer. */
+  /** Handles POST. The form contains the code, or the person's answer. */
   async answer(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
@@ -162,8 +165,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the person out. The next person who signs in enters the code. If the link contained it,
-   * the page shows it again.
+   * Signs the person out, so that another person can sign in and enter the code. If a link
+   * contained the code, the page shows it again after the sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -252,13 +255,15 @@ function requireToken(form: Parameters, visitor: Visitor, about: readonly string
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Names the form that asks for the code. */
+/** Returns the parts that identify the form for the code. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
-/** Names the form that asks this person to allow these scopes for this code. */
+/**
+ * Returns the parts that identify the form in which this person allows these scopes for this code.
+ */
 function answerForm({ user }: Visitor, userCode: string, scope: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device/answer', tokenHash(userCode), scope, provider, id];

@@ -9,7 +9,8 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
 /**
- * No weight has a factor in common with 20. So each wrong character changes the check character.
+ * The weights of the check character. No weight has a factor in common with 20, so each wrong
+ * character changes the check character.
  */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
@@ -44,8 +45,8 @@ export function readUserCode(typed: string): string | null {
 }
 
 /**
- * In characters. A longer text is not a code, and takes long to normalize. The page does not show
- * it again in full.
+ * The maximum length of typed text, in characters. A longer text is not a code, and takes long to
+ * normalize. The page does not show it again in full.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

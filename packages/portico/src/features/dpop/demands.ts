@@ -20,8 +20,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Returns the problems of settings that contradict each other: demands that no client can meet, and
- * nonces that the server would never ask for.
+ * Returns the problems of settings that contradict each other. For example, no client could meet a
+ * demand, or the server would never require a nonce.
  */
 export function dpopProblems({
   dpop = 'off',

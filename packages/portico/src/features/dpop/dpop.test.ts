@@ -33,7 +33,7 @@ interface Made {
   readonly clock?: () => number;
 }
 
-/** Returns a Dpop that accepts each use once. Records the calls. */
+/** Returns a Dpop that accepts each proof once. Records the calls. */
 function dpop(made: Made = {}) {
   const claimed: unknown[] = [];
   const singleUses = {

@@ -36,7 +36,7 @@ export class Dpop {
 
   /**
    * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
-   * for a request without a proof. Throws a DpopError. Before you act on the proof, call `claim`.
+   * for a request without a proof. Throws a DpopError. Call `claim` before you act on the proof.
    */
   async check(
     { proof: text, method, url }: ProofRequest,

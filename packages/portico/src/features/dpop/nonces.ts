@@ -1,7 +1,7 @@
 import type { Sealer } from '../../server.ts';
 
 /**
- * In milliseconds:
+ * Times in milliseconds:
  *
  * - `HANDED_OUT`: how long the server issues the same nonce.
  * - `GOOD`: how long a nonce is valid.

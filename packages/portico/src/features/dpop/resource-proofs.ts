@@ -7,8 +7,8 @@ import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
- * The proof that was claimed for a request, and the server that claimed it. The same server may
- * check a request more than once, but a proof can be claimed only once.
+ * The proof of a request, and the server that marked it as used. The same server may check a
+ * request more than once, but can mark the proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
@@ -30,7 +30,7 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves the key and is the first one with this proof. Otherwise,
+   * Returns null if the request proves the key and the proof was not used before. Otherwise,
    * returns the reason for the refusal. `asked` returns the request.
    */
   async refusal(
@@ -49,7 +49,9 @@ export class ResourceProofs {
     }
   }
 
-  /** Checks the proof. Claims it last, so that a request with another key does not use it up. */
+  /**
+   * Checks the proof. Marks it as used last, so that a request with another key does not use it up.
+   */
   async #judge(
     request: Request,
     token: string,

@@ -46,8 +46,8 @@ interface Started extends StartedWithout {
 }
 
 /**
- * Returns the binding of tokens at this endpoint. Records a step for each claimed proof and each
- * issued nonce.
+ * Returns the binding of tokens at this endpoint. Adds a step for each proof that is marked as used
+ * and for each issued nonce.
  */
 function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
   const uses = new Set<string>();

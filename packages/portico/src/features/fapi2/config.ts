@@ -14,7 +14,7 @@ export interface Fapi2Config {
   readonly profile?: 'fapi2' | undefined;
 }
 
-/** These algorithm names exist even if no feature signs with them. */
+/** These algorithm names must exist even if no feature signs with them. */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;

@@ -3,8 +3,8 @@ import type { ClientMetadata } from '../../store/client.ts';
 
 /**
  * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
- * server, in our own words, and where Portico checks each of them. Tests compare the pages about
- * conformance and about the profile with this table.
+ * server, in Portico's words. Each entry says where Portico checks the requirement. Tests compare
+ * the pages about conformance and about the profile with this table.
  */
 
 /** The `oauth_server` settings that the profile restricts. */

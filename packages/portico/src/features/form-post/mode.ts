@@ -43,8 +43,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Sends the page with the form. The page posts the form automatically, unless it asks a question
-   * or scripts are turned off. In these two cases, the person clicks the button.
+   * Sends the page with the form. The page posts the form automatically. If it asks a question, or
+   * if scripts are turned off, the person clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

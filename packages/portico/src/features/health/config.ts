@@ -56,13 +56,13 @@ export interface HealthConfig {
 /** The paths of the health probes, below `base_path`. */
 export interface HealthPathsInput {
   /**
-   * The path of the probe that tells whether the process responds. False disables the probe;
-   * `/health/live`.
+   * The path of the liveness probe. It shows whether the process responds. False disables the
+   * probe; `/health/live`.
    */
   readonly live?: string | false | undefined;
   /**
-   * The path of the probe that tells whether the process can receive requests. False disables the
-   * probe; `/health/ready`.
+   * The path of the readiness probe. It shows whether the process can receive requests. False
+   * disables the probe; `/health/ready`.
    */
   readonly ready?: string | false | undefined;
 }

@@ -11,7 +11,7 @@ const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
 /** Returns the probe endpoints with these paths. They read no session and no cookie. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Respond without any check, because a response already shows that the process is alive. */
+  /** Respond without any check, because a response already shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
    * Responds with 200 if the process can receive requests. Otherwise, responds with 503 and the

@@ -8,7 +8,7 @@ export type HealthPart = 'store' | 'schema' | 'key';
 /** The state is `unknown` if the store does not respond. */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
-/** The answer whether this process can receive requests now. */
+/** The result of a readiness probe. */
 export interface Readiness {
   /**
    * `stopping` means that the process has received the signal to stop. In that case, nothing is
@@ -28,14 +28,14 @@ export interface Readiness {
  */
 export type HealthCheck = () => Promise<boolean>;
 
-/** How long a result is used again, in milliseconds. */
+/** How long the server reuses a result, in milliseconds. */
 const HOLDS = 1000;
 /** The time limit for all checks together, in milliseconds. */
 const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** The reason for a failure. Null if there is no failure. */
+  /** The reason for a failure. It is null if the check did not fail. */
   readonly reason: unknown;
   /** Whether the check did not finish in time. */
   readonly isLate?: boolean;
@@ -45,8 +45,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers probes. If there are several probes at once, each check still runs only once at a time.
- * Logs a line when the state of a part changes.
+ * Answers readiness probes. If several probes arrive at the same time, each check still runs only
+ * once. Logs a line when the state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -87,8 +87,8 @@ export class Health {
   }
 
   /**
-   * Makes every later result `stopping`. Use it if the process still handles requests for a while
-   * before it exits.
+   * Makes every later result `stopping`. Call it when the process is about to exit but still
+   * handles requests for a while.
    */
   stop(): void {
     this.#isStopping = true;

@@ -11,12 +11,12 @@ const STOPPING = 'stopping';
 
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
-    /** Answers probes whether the server can receive requests now. */
+    /** Answers readiness probes. */
     readonly health: Health;
   }
 }
 
-/** Adds health probes. They tell whether the process is alive and whether it is ready. */
+/** Adds health probes, which show whether the process is alive and whether it is ready. */
 export const health = defineFeature({
   name: 'health',
   config: healthShape,
@@ -25,7 +25,7 @@ export const health = defineFeature({
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
-      // If the setting is off, these paths belong to the application.
+      // If a probe is off, its path belongs to the application.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',

@@ -1,6 +1,6 @@
 import { jsonAnswer, objectOf, type Operations } from '../../endpoints/operation.ts';
 
-/** GET /health/live. */
+/** The OpenAPI description of `GET /health/live`. */
 export const liveOperations: Operations = {
   get: {
     summary: 'Ask whether the process is alive.',
@@ -18,7 +18,7 @@ const READINESS = objectOf(
   ['status', 'checks'],
 );
 
-/** GET /health/ready. */
+/** The OpenAPI description of `GET /health/ready`. */
 export const readyOperations: Operations = {
   get: {
     summary: 'Ask whether the process can receive requests.',

@@ -67,7 +67,7 @@ const addAllow: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands for links, and for access that was ended. */
+/** Adds the commands for linked accounts, and for access that a person or an operator has ended. */
 export const addJwtBearerCommands: AddCommands = (program, context) => {
   addLinkCreate(program, context);
   addLinkList(program, context);

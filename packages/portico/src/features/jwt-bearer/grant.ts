@@ -33,7 +33,10 @@ const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
-/** How long the server may take from the authorization to its token, in milliseconds. */
+/**
+ * How long the server may take to issue the token after the authorization has begun, in
+ * milliseconds.
+ */
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
@@ -50,7 +53,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** An assertion about a person, and what it grants this client. */
+/** A verified assertion about a person, and the access that it gives this client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;
@@ -59,8 +62,9 @@ interface Granted {
 }
 
 /**
- * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The
- * person is not asked: the issuer decided. There is no refresh token and no ID token.
+ * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The person
+ * sees no consent page, because the issuer has already decided. The response contains no refresh
+ * token and no ID token.
  */
 class JwtBearerGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -83,11 +87,11 @@ class JwtBearerGrant implements TokenGrant {
     const sent = form.require('assertion');
     const thumbprint = proved?.thumbprint ?? null;
     const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
-    // There is no refresh token: the client asks the issuer for another assertion.
+    // Issue no refresh token, because the client asks the issuer for another assertion.
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
-    // Last, so that no request that is refused uses up the assertion.
+    // Mark the assertion as used last, so that a refused request does not use it up.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
@@ -95,7 +99,7 @@ class JwtBearerGrant implements TokenGrant {
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
-  /** Turns the reason why an assertion is refused into `invalid_grant`. */
+  /** Runs the work. If the work rejects the assertion, throws `invalid_grant` with the reason. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -105,7 +109,7 @@ class JwtBearerGrant implements TokenGrant {
     }
   }
 
-  /** Makes every check. Writes nothing. */
+  /** Checks the assertion and the request. Writes nothing. */
   async #granted(
     sent: string,
     client: Client,
@@ -131,7 +135,7 @@ class JwtBearerGrant implements TokenGrant {
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
-  /** Returns the account of the person. Throws without one that may sign in. */
+  /** Returns the account of the person. Throws if there is no account, or if it may not sign in. */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
     const person = await this.#access.accountFor(assertion, clock());
@@ -141,14 +145,15 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Under two names, ending the access of the one would leave that of the other.
+    // If one account had two references, ending the access for one of them would leave the access
+    // for the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of them. Without scopes in the
-   * assertion and the request, returns all that both have.
+   * Returns the scopes if the client and the resource have all of them. If the assertion and the
+   * request name no scopes, returns all scopes that the client and the resource both have.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -167,7 +172,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes whose permission the person has. Throws without one. */
+  /** Returns the scopes for which the person has the permission. Throws if no scope is left. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -179,7 +184,10 @@ class JwtBearerGrant implements TokenGrant {
     );
   }
 
-  /** Begins the authorization. Throws if the access was ended meanwhile. */
+  /**
+   * Begins the authorization. Throws if the person or an operator has ended the access in the
+   * meantime.
+   */
   async #begin(
     { assertion, person, scopes, audience }: Granted,
     client: Client,
@@ -187,8 +195,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // Erasing a person removes the subject first, and then this row. So the subject below is a new
-    // one, or the authorization does not begin.
+    // If the person is erased at the same time, the subject is removed first and then this row. So
+    // either the subject below is a new one, or the authorization does not start.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

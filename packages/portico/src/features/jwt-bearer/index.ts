@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of unused records of access that organizations gave. Missing if `jwt_bearer_grant`
-     * is off.
+     * The number of deleted unused records about access that organizations gave. It is missing if
+     * `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }
@@ -19,16 +19,19 @@ declare module '../../store/pruning.ts' {
 
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
-    /** Links and ended access, if `oauth_server:jwt_bearer_grant` is on. */
+    /**
+     * Manages links between issuers' subjects and accounts, and access that was ended. It is
+     * missing if `oauth_server:jwt_bearer_grant` is off.
+     */
     readonly organizationAccess?: OrganizationAccess;
   }
 }
 
 /** The profile of the grant (draft-ietf-oauth-identity-assertion-authz-grant section 7.2). */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
-/** How many rows to remove at once. */
+/** The number of rows per batch. */
 const BATCH = 100;
-/** How long a row stays without a use, besides the lifetime of its tokens, in milliseconds. */
+/** How long an unused row stays after its last token has expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
 /** Lets identity providers of organizations give clients access to accounts (ID-JAG). */

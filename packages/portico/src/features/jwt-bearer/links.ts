@@ -3,21 +3,21 @@ import { tokenHash } from '../../crypto.ts';
 import type { AssertedAccount } from '../../host.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The account that an issuer means by a subject. */
+/** A link from an issuer's subject to an account of this server. */
 export interface Link extends AssertedAccount {
   readonly person: PersonReference;
   /** In milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** A part of the links, in a fixed order. */
+/** One page of links, in a fixed order. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** Pass this as `after` to get the next page. Null if nothing follows. */
+  /** Pass this as `after` to get the next page. It is null on the last page. */
   readonly next: string | null;
 }
 
-/** Reads and writes which account an issuer means by a subject (`oauth_linked_subjects`). */
+/** Reads and writes the links from issuers' subjects to accounts (`oauth_linked_subjects`). */
 export class Links {
   readonly #database: Database;
 
@@ -33,7 +33,7 @@ export class Links {
     return rows[0] === undefined ? null : toLink(rows[0]);
   }
 
-  /** Adds the link. Returns false if the subject is linked already. */
+  /** Adds the link. Returns false if the subject already has a link. */
   add({ person, createdAt, ...account }: Link): Promise<boolean> {
     const { issuer, tenant, subject } = account;
     const named = [linkHash(account), issuer, tenant, subject];
@@ -42,7 +42,7 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /** Returns the links of the subject in all tenants that the issuer ever had. */
+  /** Returns the links of the subject, in all tenants that were ever configured for the issuer. */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,
@@ -51,7 +51,7 @@ export class Links {
     return rows.map(toLink);
   }
 
-  /** Removes the link. Returns false if there was none. */
+  /** Removes the link. Returns false if it does not exist. */
   async remove(account: AssertedAccount): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_linked_subjects WHERE link_hash = ?',
@@ -68,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes the person's links. Returns false if there was none. */
+  /** Removes the person's links. Returns false if there are no links. */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
     return (await this.#database.execute(sql, [id, provider])).affected > 0;

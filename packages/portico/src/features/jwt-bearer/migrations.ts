@@ -1,10 +1,13 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * `oauth_linked_subjects`: which account an issuer means by a subject. `oauth_given_access`: the
- * clients to which organizations gave access to an account; `ended_at` is set once the person or an
- * operator has ended it, and `allowed_at` is when an operator allowed it again, or 0.
- * `oauth_given_access_ended`: the people for whom all such access was ended.
+ * The tables of this feature:
+ *
+ * - `oauth_linked_subjects`: the account that belongs to an issuer's subject.
+ * - `oauth_given_access`: the clients to which organizations gave access to an account. `ended_at`
+ *   is the time at which the person or an operator ended the access, or null. `allowed_at` is the
+ *   time at which an operator allowed it again, or 0.
+ * - `oauth_given_access_ended`: the people for whom the access of all clients was ended.
  */
 const access: Migration = {
   name: 'oauth_server_jwt_bearer_0001_access',

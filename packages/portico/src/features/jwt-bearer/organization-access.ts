@@ -9,23 +9,31 @@ import { givenFor, type AccessInUse, type GivenAccess } from '../../store/given-
 import type { Link, LinkPage, Links } from './links.ts';
 import type { Pair, Pairs } from './pairs.ts';
 
-/** The longest `iss` and `sub`, in characters. */
+/** The maximum length of `iss` and `sub`, in characters. */
 const LONGEST = 255;
 
-/** Access that identity providers of organizations gave: links, and what was ended. */
+/**
+ * Manages the access that identity providers of organizations give: the links between their
+ * subjects and accounts, and access that was ended.
+ */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
   readonly #links: Links;
   readonly #pairs: Pairs;
 
-  /** Only the feature calls this constructor. */
+  /**
+   * Portico calls this constructor. Applications use the member `organizationAccess` of the server.
+   */
   constructor(server: Server, links: Links, pairs: Pairs) {
     this.#server = server;
     this.#links = links;
     this.#pairs = pairs;
   }
 
-  /** Returns the account that the issuer means, or null. `issuedAt`: when a token was issued. */
+  /**
+   * Returns the account that belongs to the issuer's subject, or null. `issuedAt` is when a token
+   * was issued, in milliseconds since 1970. A link that was created later does not count.
+   */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
     issuedAt: number,
@@ -65,8 +73,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists the links, in a fixed order. `limit` is 1 to 1000, and `after` the cursor of the page
-   * before. Throws an AccessError for any other.
+   * Lists the links, in a fixed order. `limit` is 1 to 1000. `after` is the cursor `next` of the
+   * previous page. Throws an AccessError for an invalid limit or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
     requirePage(limit, after);
@@ -75,7 +83,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
-   * AccessError if the account does not exist, or if the subject is linked to another one.
+   * AccessError if the account does not exist, or if the subject is linked to another account.
    */
   async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
     const { trustedIssuers, accounts, audit, clock, host } = this.#server;
@@ -108,8 +116,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links, in every tenant. Their tokens stop working at once. Throws an
-   * AccessError if the subject is not linked.
+   * Removes the subject's links in every tenant. Tokens that were issued because of them stop
+   * working immediately. Throws an AccessError if the subject has no link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
@@ -127,9 +135,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Allows what was ended again: from now on, organizations can give this client access to this
-   * account. Without a client (null), undoes that all access of the person was ended; a client that
-   * was ended alone stays ended. Throws an AccessError if it was not ended.
+   * Allows access again that was ended. From now on, organizations can give this client access to
+   * this account. If `clientId` is null, this undoes that the access of all clients was ended. If a
+   * client's access was also ended individually, it stays ended. Throws an AccessError if the
+   * access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -150,7 +159,7 @@ export class OrganizationAccess implements GivenAccess {
     throw new AccessError('No ended access of an organization has this person and client');
   }
 
-  /** Asks the application last, so that ending what is stored does not depend on it. */
+  /** Call the host last, so that an operator can end stored access even if the host fails. */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
     if (await store.subjects.hasSubject(person)) return true;
@@ -159,7 +168,7 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes what was given because of the link, so that no list shows it any more. */
+  /** Revokes the authorizations that began because of the link, so that no list shows them. */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
@@ -174,10 +183,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** A subject of an issuer, as an operator names it. The tenant is the configured one. */
+/** A subject of an issuer, as an operator names it. The tenant is the one in the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
-/** What was ended for a person: one client's access, or that of all clients (null). */
+/** The access that was ended for a person: the access of one client, or of all clients (null). */
 interface Ended {
   readonly person: PersonReference;
   readonly clientId: string | null;

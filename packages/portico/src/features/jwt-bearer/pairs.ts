@@ -11,9 +11,9 @@ export interface Pair {
 }
 
 /**
- * Reads and writes the access that organizations gave (`oauth_given_access`), and for which people
- * all of it was ended (`oauth_given_access_ended`). While that row exists, only clients that an
- * operator allowed later have access.
+ * Reads and writes the access that organizations gave (`oauth_given_access`), and the people for
+ * whom the access of all clients was ended (`oauth_given_access_ended`). While a person has a row
+ * in the second table, only clients that an operator allowed afterwards have access.
  */
 export class Pairs {
   readonly #database: Database;
@@ -26,7 +26,8 @@ export class Pairs {
 
   /** Adds the row that `begin` needs. Call it before you read the person's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
-    // `begin` must really change the row, so that it conflicts on other nodes of Galera.
+    // Use an older time, so that `begin` really changes the row. Otherwise, it would not conflict
+    // with writes on other nodes of Galera.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
 
@@ -51,19 +52,26 @@ export class Pairs {
     return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /** Ends the access of one client to the person's account, even if it was never given. */
+  /**
+   * Ends the access of one client to the person's account, even if no organization has given it
+   * yet.
+   */
   async end(pair: Pair, now: number): Promise<void> {
     const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
     await this.#write(pair, row, END, [now, pairHash(pair)]);
   }
 
-  /** Ends the access of all clients to the person's account, also of those that never had it. */
+  /**
+   * Ends the access of all clients to the person's account, including clients that never had
+   * access.
+   */
   async endAll({ provider, id }: PersonReference, now: number): Promise<void> {
     const hash = personHash({ provider, id });
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Each may fail because another process adds or removes the row between them.
+      // Try until one of the statements succeeds, because another process may add or remove the row
+      // between them.
       let isDone = false;
       while (!isDone)
         isDone =
@@ -74,8 +82,8 @@ export class Pairs {
   }
 
   /**
-   * Allows ended access again, for tokens that are issued from now on. Returns false if it was not
-   * ended.
+   * Allows ended access again, for tokens that are issued from now on. Returns false if the access
+   * was not ended.
    */
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
@@ -86,8 +94,8 @@ export class Pairs {
   }
 
   /**
-   * Undoes `endAll`, for tokens that are issued from now on. What was ended for one client stays
-   * ended. Returns false if there is nothing to undo.
+   * Undoes `endAll`, for tokens that are issued from now on. Access that was ended for one client
+   * stays ended. Returns false if there is nothing to undo.
    */
   allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
     return this.#database.transaction(async (connection) => {
@@ -99,8 +107,8 @@ export class Pairs {
   }
 
   /**
-   * Removes what is stored about the person. Of what was ended, only the hash stays, so that it
-   * stays ended. Returns false if there was nothing.
+   * Removes the stored data about the person. Ended access stays ended, but its rows keep only a
+   * hash in place of the person. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     let changed = 0;
@@ -110,8 +118,8 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that were not used since this time. Keeps what a person or an
-   * operator has decided.
+   * Removes at most `limit` rows that were not used since this time. Keeps rows with a decision of
+   * a person or an operator.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
@@ -120,8 +128,8 @@ export class Pairs {
   }
 
   /**
-   * Adds the row, or updates the one that is there. Each may fail because another process adds or
-   * removes the row between them.
+   * Adds the row, or updates the existing row. It tries again if another process adds or removes
+   * the row between the two statements.
    */
   async #write(
     pair: Pair,
@@ -147,7 +155,7 @@ export class Pairs {
 /** The times in a row. */
 interface Row {
   readonly usedAt: number;
-  /** When an operator allowed the access again, or NEVER. */
+  /** When an operator allowed the access again. It is NEVER if no operator did. */
   readonly allowedAt: number;
   readonly endedAt: number | null;
 }
@@ -161,7 +169,7 @@ const PAIR = `oauth_given_access
 const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
   VALUES (?, ?, ?, ?)`;
 
-/** The condition that the access was not ended. Its parameter is the person's hash. */
+/** The condition that the access was not ended. Its parameter is the hash of the person. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
@@ -180,14 +188,20 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
-/** Names the person again, who may have been erased since the access was ended. */
+/**
+ * Also sets the person's reference, because it was removed if the person was erased after the
+ * access ended.
+ */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
 
 const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
-/** What was ended stays without a name. A row with access never does: `endAll` must find it. */
+/**
+ * Rows with ended access lose the person's reference. Rows with active access are deleted, because
+ * `endAll` could not find them without the reference.
+ */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',
   `UPDATE oauth_given_access SET user_provider = '', user_id = ''

@@ -4,14 +4,17 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** What an assertion grants, as far as its claims say (ID-JAG section 4.4.1). */
+/** Reads what an assertion grants from its claims (ID-JAG section 4.4.1). */
 
 /**
- * Claims that limit an assertion in a way that this server cannot follow, or (`act`) say that
- * someone else acts for the person, which its tokens could not say (RFC 8693 section 4.1).
+ * Claims that this server does not support. Two of them limit the assertion in a way that the
+ * server cannot apply. The third (`act`) says that someone else acts for the person, which the
+ * server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
-/** Scopes that have no effect here: no ID token and no refresh token is issued. */
+/**
+ * Scopes that have no effect with this grant, because it issues no ID token and no refresh token.
+ */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
 /** Throws a JwsError if the security profile of the client does not allow this algorithm. */
@@ -20,15 +23,16 @@ export function requireAllowed(algorithm: string, profile: SecurityProfile | nul
   throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
 }
 
-/** Throws a JwsError if a claim limits the assertion in a way that this server cannot follow. */
+/** Throws a JwsError if the assertion has a claim that this server does not support. */
 export function requireSupported(claims: JsonObject): void {
   const found = NOT_SUPPORTED.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined) throw new JwsError(`it has ${found}, which is not supported`);
 }
 
 /**
- * Does what decides about the resource or the scopes. If the assertion has the claim, they are what
- * it names, and a refusal becomes a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
+ * Calls `decide`, which decides about the resource or the scopes. If the assertion has the claim,
+ * the values come from the assertion. In that case, an error of `decide` becomes a JwsError (MCP,
+ * Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
   try {
@@ -40,9 +44,10 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 }
 
 /**
- * Returns the only resource that the token can be for. Undefined for the server's default. `sent`
- * is the parameter `resource` of the request. Throws a JwsError for a malformed claim, and
- * `invalid_target` for another resource.
+ * Returns the only resource that the token can be for. Returns undefined for the server's default
+ * resource. `sent` is the parameter `resource` of the request. Throws a JwsError for a malformed
+ * claim. Throws `invalid_target` if the request names another resource, or does not choose one of
+ * several.
  */
 export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
   if (resource === undefined) {
@@ -64,9 +69,9 @@ export function resourceOf({ resource }: JsonObject, sent: string | undefined): 
 }
 
 /**
- * Returns the scopes that the assertion and the request both name, without those that have no
- * effect here. Null if neither names any. Throws a JwsError for a malformed claim, and
- * `invalid_scope` for a malformed parameter, or if nothing is left.
+ * Returns the scopes that the assertion and the request both name, without scopes that have no
+ * effect with this grant. Returns null if neither names any. Throws a JwsError for a malformed
+ * claim. Throws `invalid_scope` for a malformed parameter, or if no scope is left.
  */
 export function scopesOf(
   { scope }: JsonObject,
@@ -98,14 +103,15 @@ function split(scope: string): readonly string[] {
   return [...new Set(scope.split(' ').filter((name) => name !== ''))];
 }
 
-/** Leaves out scopes without effect. */
+/** Returns the scopes that have an effect with this grant. */
 export function withEffect(names: readonly string[]): readonly string[] {
   return names.filter((name) => !WITHOUT_EFFECT.includes(name));
 }
 
 /**
- * Requires the key that the assertion is bound to (RFC 7800, RFC 9449 section 6.1). `proved` is the
- * thumbprint of the key that the request proves, or null.
+ * Throws unless the request proves the key that the assertion is bound to (RFC 7800, RFC 9449
+ * section 6.1). `proved` is the thumbprint of the key that the request proves. It is null if the
+ * request proves no key.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;

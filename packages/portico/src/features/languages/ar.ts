@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** Arabic. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'تسجيل الدخول',
   'sign_in.again': 'أكّد هويتك',

@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** German. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Anmelden',
   'sign_in.again': 'Bestätigen Sie, dass Sie es sind',

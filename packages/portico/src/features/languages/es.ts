@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** Spanish. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Iniciar sesión',
   'sign_in.again': 'Confirme que es usted',

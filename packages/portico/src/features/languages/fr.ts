@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** French. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Se connecter',
   'sign_in.again': 'Confirmez votre identité',

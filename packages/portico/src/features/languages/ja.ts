@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** Japanese. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'ログイン',
   'sign_in.again': 'ご本人であることの確認',

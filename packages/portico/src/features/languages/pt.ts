@@ -1,6 +1,5 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** Portuguese. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Entrar',
   'sign_in.again': 'Confirme que é você',

@@ -1,6 +1,6 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
-/** Chinese in simplified characters. */
+/** The catalog for Chinese in simplified characters. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': '登录',
   'sign_in.again': '请确认是您本人',

@@ -20,7 +20,10 @@ import type { LogoutView } from './view.ts';
 /** The path of the end_session_endpoint, below `base_path`. */
 export const LOGOUT_PATH = '/oauth/logout';
 
-/** What requests are sealed for. */
+/**
+ * The purpose of the encryption, so that text that was encrypted for another purpose is not
+ * accepted here.
+ */
 const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
@@ -42,7 +45,7 @@ export class LogoutEndpoint {
     this.#path = `${server.basePath}${LOGOUT_PATH}`;
   }
 
-  /** Handles GET: a request, or a sealed one that comes back. */
+  /** Handles GET. The browser sends a new request, or comes back with an encrypted one. */
   async show(request: Request): Promise<Reply> {
     const parameters = unrepeated(new URL(request.url).searchParams);
     const sealed = parameters.get('request');
@@ -58,8 +61,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST: a client's request, or the answer of the person. Browsers send no session with a
-   * form of another site, so what comes without one continues with GET.
+   * Handles POST. The form contains a client's request, or the answer of the person. Browsers send
+   * no session cookie with a form from another site. So a request without a session continues with
+   * GET.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await formParameters(request);
@@ -80,8 +84,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. Only a client that an operator registered, or that the person has used, gets
-   * the browser back: otherwise anyone could register a link that leads from here to anywhere.
+   * Ends the session. The browser goes back to the client only if an operator registered the
+   * client, or if the person has used it. Otherwise, anyone could register a link that leads from
+   * this server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -91,7 +96,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // What comes back from a page of the host could be anyone's link by now.
+    // A page of the host can be opened with any link. So after it, trust only the redirect URI of a
+    // verified client.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -100,7 +106,7 @@ export class LogoutEndpoint {
     return this.#finish(request, done, status);
   }
 
-  /** Handles a browser in which no one is signed in. */
+  /** Handles a browser in which no person is signed in. */
   #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
     const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
     return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
@@ -148,7 +154,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path with which the request continues here. */
+  /** Returns the path at which the request continues. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
@@ -167,8 +173,8 @@ export class LogoutEndpoint {
 }
 
 /**
- * Whether the browser opens the page, for a person who sees it. A picture on a page of another site
- * must not sign people out, and neither must a page that a browser loads in advance.
+ * Whether the browser opens a page that a person sees. An image on another site must not sign
+ * people out. A page that the browser loads in advance must not do so either.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -180,7 +186,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Names the form that asks this person about this request. */
+/** Returns the parts that identify the form in which this person answers this request. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

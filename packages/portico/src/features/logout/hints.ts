@@ -5,11 +5,14 @@ import type { SigningKey } from '../../keys/signing-key.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
-/** What a valid `id_token_hint` proves: this server issued it for this person and client. */
+/**
+ * The content of a valid `id_token_hint`. It proves that this server issued the token for this
+ * person and client.
+ */
 export interface IdTokenHint {
   readonly subject: string;
   readonly client: Client;
-  /** When it was issued, in seconds since 1970. */
+  /** When the token was issued, in seconds since 1970. */
   readonly issuedAt: number;
 }
 
@@ -24,8 +27,8 @@ export class IdTokenHints {
   }
 
   /**
-   * Returns null for anything but an ID token of this server for a living client. The token may
-   * have expired. Its key must still be published.
+   * Returns the hint for an ID token of this server whose client still exists. The token may have
+   * expired, but its key must still be published. Returns null for any other text.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const jws = parsed(text);

@@ -23,7 +23,7 @@ const ANSWERS = {
   400: pageErrorAnswer('The request is not valid.'),
 } as const;
 
-/** GET /oauth/logout. */
+/** The OpenAPI description of `GET /oauth/logout`. */
 export const logoutOperations: Operations = {
   get: {
     summary: 'Sign a person out. A browser opens this URL.',
@@ -36,7 +36,7 @@ export const logoutOperations: Operations = {
   },
 };
 
-/** POST /oauth/logout. */
+/** The OpenAPI description of `POST /oauth/logout`. */
 export const answerLogoutOperations: Operations = {
   post: {
     summary: 'Sign a person out by a form, or answer the page.',

@@ -11,35 +11,39 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../words/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The field of a client's metadata with the URIs that people may return to. */
+/** The field of a client's metadata with the URIs to which people may return. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The parts of a request that are kept in a sealed text while a person decides. */
+/** The parts of a request that an encrypted text contains while a person decides. */
 export interface KeptRequest {
-  /** The client that asks. Null if that is unknown. */
+  /** The client that sent the request. It is null if the client is unknown. */
   readonly clientId: string | null;
-  /** Whose ID token the client sent. Null without a valid one. */
+  /** The `sub` in the ID token that the client sent. It is null if there is no valid ID token. */
   readonly subject: string | null;
-  /** When the ID token was issued, in seconds since 1970. Null without a valid one. */
+  /**
+   * When the ID token was issued, in seconds since 1970. It is null if there is no valid ID token.
+   */
   readonly issuedAt: number | null;
-  /** Where the browser goes afterwards, with `state`. Null for a page of this server. */
+  /**
+   * Where the browser goes afterwards, together with `state`. It is null for a page of this server.
+   */
   readonly redirectUri: string | null;
   readonly state: string | null;
   /** Whether the session has been ended for this request. */
   readonly isDone: boolean;
-  /** When the client asked, in milliseconds since 1970. */
+  /** When the client sent the request, in milliseconds since 1970. */
   readonly askedAt: number;
 }
 
 /** A valid request to sign out. */
 export interface LogoutRequest extends KeptRequest {
-  /** The name of the client, if an operator registered it. Otherwise null. */
+  /** The name of the client if an operator registered it. Otherwise null. */
   readonly clientName: string | null;
-  /** Whether an operator registered the client. Otherwise, anyone may have. */
+  /** Whether an operator registered the client. If not, anyone may have registered it. */
   readonly isVerified: boolean;
 }
 
-/** The most bytes of each, so that both fit in the address of a page. */
+/** The maximum length of each value, in bytes, so that both values fit in the URL of a page. */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
 /** Checks requests to sign out (RP-Initiated Logout section 2). */
@@ -55,8 +59,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Throws the error page for a client or a URI that is not registered: the browser is not sent
-   * anywhere. A hint that is not valid proves nothing, so the browser is not sent on either.
+   * Checks a request. Throws the error page if the client or the URI is not registered, and does
+   * not redirect the browser. An invalid hint proves nothing, so the browser stays on this server
+   * in that case, too.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -82,8 +87,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a kept request again. Throws the error page if it is too old, or if its client or URI
-   * has ended since. If the session has been ended for it, it only leads nowhere any more.
+   * Checks a request from an encrypted text again. Throws the error page if the request is too old,
+   * or if its client or its URI no longer exists. If the session has already been ended for the
+   * request, returns it without a redirect URI instead.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;
@@ -101,7 +107,8 @@ export class LogoutRequests {
 
   /**
    * Whether the client sent an ID token of this person and this session, and may still act for the
-   * person. An older token may be in the wrong hands by now.
+   * person. The token must not be older than the session, because an old token may have been
+   * stolen.
    */
   async proves(
     { subject, issuedAt, clientId }: LogoutRequest,
@@ -153,12 +160,12 @@ function requireShort(parameters: Parameters): void {
       throw notValid(`the ${name} has more than ${most} bytes`);
 }
 
-/** Returns the page for a sealed request that is not valid any more. */
+/** Returns the page for an encrypted request that is no longer valid. */
 export function tooOld(): AuthorizationPageError {
   return notValid('the request is older than consent_ttl, or was not sealed here');
 }
 
-/** Returns the page for a request that must not lead anywhere. */
+/** Returns the page for a request that must not redirect the browser. */
 function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

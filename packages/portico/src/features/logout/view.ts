@@ -1,10 +1,10 @@
 import type { ShownPerson } from '../../authorization/page-data.ts';
 
-/** The data for the view `oauth/logout` (docs/signing-out.md). Escape all of it. */
+/** The data for the view `oauth/logout` (docs/signing-out.md). Escape every value. */
 export interface LogoutView {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** The client that asks, if an operator registered it. Null for any other. */
+  /** The client that sent the request, if an operator registered it. Otherwise null. */
   readonly clientName: string | null;
   /** The signed-in person. */
   readonly person: ShownPerson;

@@ -1,6 +1,6 @@
 import { jsonAnswer, objectOf, TEXT, type Operations } from '../../endpoints/operation.ts';
 
-/** GET /oauth/openapi.json. */
+/** The OpenAPI description of `GET /oauth/openapi.json`. */
 export const openapiOperations: Operations = {
   get: {
     summary: 'Get this description.',

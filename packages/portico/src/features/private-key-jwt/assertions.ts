@@ -150,7 +150,7 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
-    // Claim the assertion last, so that a sender without the key cannot use up its id.
+    // Mark the assertion as used last, so that a sender without the key cannot use up its id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

@@ -98,7 +98,7 @@ describe('published keys', () => {
     expect([await has('/a', 'b'), asked.length]).toEqual([false, 1]);
     state.now += 1;
     expect([await has('/a', 'b'), asked.length]).toEqual([true, 2]);
-    // After the clock was set back, nothing has to wait longer.
+    // After the clock was set back, the source must not wait longer than before.
     published.set('/a', setOf('c'));
     state.now -= 3600 * SECOND;
     expect([await has('/a', 'c'), asked.length]).toEqual([true, 3]);

@@ -56,8 +56,8 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Claim the proof last. Each claimed proof is a row, and a stranger must not be able to create
-    // more rows than requests.
+    // Mark the proof as used last. Each used proof is a row, and an attacker must not be able to
+    // create more rows than requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };

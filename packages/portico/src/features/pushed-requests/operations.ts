@@ -11,7 +11,7 @@ import {
   type Operations,
 } from '../../endpoints/operation.ts';
 
-/** POST /oauth/par. */
+/** The OpenAPI description of `POST /oauth/par`. */
 export const parOperations: Operations = {
   post: {
     summary: 'Push an authorization request.',

@@ -14,7 +14,7 @@ import {
 
 export interface PushedRequest {
   readonly requestUri: string;
-  /** In seconds. */
+  /** The lifetime of the `request_uri`, in seconds. */
   readonly expiresIn: number;
 }
 
@@ -97,8 +97,8 @@ function deriveRequestId(secret: string, clientId: string): string {
 }
 
 /**
- * Whether the request counts for the limit of strangers. It does not if the client authenticated
- * and an operator registered it.
+ * Whether the request counts toward the limit for unverified clients. It does not if the client has
+ * authenticated and an operator registered it.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

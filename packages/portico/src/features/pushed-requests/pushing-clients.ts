@@ -10,7 +10,7 @@ import { askedScopes } from '../../authorization/request.ts';
 /**
  * Returns a function that finds the client of a pushed request (RFC 9126). The function fetches the
  * client document, because the request and its key cannot be checked without it. The low limits for
- * strangers apply to these fetches (decision 44).
+ * unverified clients apply to these fetches (decision 44).
  */
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {

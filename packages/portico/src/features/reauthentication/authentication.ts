@@ -1,25 +1,30 @@
 import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
-/** What an authorization keeps about the person's authentication. */
+/** The details of an authorization about the person's authentication. */
 export interface KeptAuthentication {
-  /** In seconds since 1970, as in ID tokens. */
+  /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The name under which an authorization keeps it. */
+/** The key under which the details of an authorization contain the authentication. */
 const KEPT_AS = 'authentication';
 
-/** Returns the details of the authorization that begins now. */
+/**
+ * Returns the details of an authorization that begins now. Returns undefined if the host does not
+ * know how the person authenticated.
+ */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {
   if (known === null) return undefined;
   const { at, ...how } = known;
   return { [KEPT_AS]: { auth_time: Math.floor(at / 1000), ...how } satisfies KeptAuthentication };
 }
 
-/** Returns what an authorization keeps. Null for nothing. */
+/**
+ * Returns the authentication in the details of an authorization. Returns null if they contain none.
+ */
 export function readDetails(details: Details | undefined): KeptAuthentication | null {
   return (details?.[KEPT_AS] as KeptAuthentication | undefined) ?? null;
 }

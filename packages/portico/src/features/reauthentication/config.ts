@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** `acr_values` separates them by spaces, and the challenge quotes them. */
+/**
+ * A value must contain no space, because `acr_values` separates values by spaces. It must contain
+ * no quote or backslash, because the challenge quotes it.
+ */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
 /** The settings that this feature adds to `oauth_server`. */
@@ -27,8 +30,8 @@ export interface ReauthenticationConfig {
    */
   readonly reauthentication?: boolean | undefined;
   /**
-   * The levels of assurance that your sign-in pages can reach, for `acr_values_supported`. Clients
-   * can ask for these in `acr_values`; none.
+   * The levels of assurance that your sign-in pages can reach. Portico publishes them as
+   * `acr_values_supported`, and clients can ask for them in `acr_values`; none.
    */
   readonly acr_values?: readonly string[] | undefined;
 }

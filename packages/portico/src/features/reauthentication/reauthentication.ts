@@ -18,16 +18,16 @@ import {
 import { toDetails } from './authentication.ts';
 
 /**
- * Sends a person to the host's page if they have to authenticate again for a request (OpenID
- * Connect Core section 3.1.2.1). Sends a browser there once for each request, so that it never
- * loops.
+ * Sends a person to the host's page if a request requires that they authenticate again (OpenID
+ * Connect Core section 3.1.2.1). Sends the browser there only once for each request, so that it
+ * never loops.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
   readonly #page: NonNullable<CompleteHost['reauthenticateUrl']>;
   readonly #supported: readonly string[];
 
-  /** `supported` are the levels of assurance that the host can reach. */
+  /** `supported` contains the levels of assurance that the host can reach. */
   constructor(
     server: Server,
     page: NonNullable<CompleteHost['reauthenticateUrl']>,
@@ -52,8 +52,9 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * The consent screen may have been open for longer than `max_age`, and the browser may now have
-   * an older session. Keeps the authentication of the session that answered.
+   * Checks the authentication again when the person answers. The consent page may have been open
+   * for longer than `max_age`, and the browser may now have an older session. Returns the
+   * authentication of the session that answered.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -78,7 +79,7 @@ export class Reauthentication implements Interaction {
     return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
 
-  /** Whether the authentication is as new as the request demands. */
+  /** Whether the person authenticated as recently as the request demands. */
   #isFresh(
     { prompt, max_age: maxAge }: Further,
     known: KnownAuthentication | null,
@@ -89,7 +90,7 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // A person who has just signed in for this request is not asked again.
+    // Do not ask again if the person has just signed in for this request.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
@@ -98,10 +99,13 @@ export class Reauthentication implements Interaction {
 /** The parameters of a request that only features read. */
 type Further = Readonly<Record<string, string>>;
 
-/** The name under which the consent screen keeps when the request came. */
+/** The key under which the consent request contains the time of the request. */
 const RECEIVED_AT = 'request_received_at';
 
-/** How long a sign-in for the request counts, even if `max_age` is shorter, in milliseconds. */
+/**
+ * How long a sign-in for the request is recent enough, even if `max_age` is shorter, in
+ * milliseconds.
+ */
 const JUST_NOW = 60_000;
 
 function notFresh(known: KnownAuthentication | null): OAuthError {

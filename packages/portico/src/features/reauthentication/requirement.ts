@@ -29,7 +29,7 @@ declare module '../../errors.ts' {
   }
 }
 
-/** Returns what makes `requireAuthentication`. */
+/** Returns a function that adds `requireAuthentication` to a token. */
 export function makesRequirement(isOn: boolean, clock: () => number): MakesTokenMembers {
   return (token, refuse) => ({
     requireAuthentication(requirement) {

@@ -76,8 +76,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client has only the token. If the token is used with two different keys at once,
-      // one of the two users has stolen it.
+      // A public client has only the token. If the token is used with two different keys at the
+      // same time, one of the two users has stolen it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }

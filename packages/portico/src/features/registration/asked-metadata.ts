@@ -57,8 +57,8 @@ export interface MetadataRules {
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum length of all redirect URIs together. It is small, because strangers can store URIs
- * here.
+ * The maximum length of all redirect URIs together. It is small, because anyone can make the server
+ * store URIs here.
  */
 const MOST_CHARACTERS = 4000;
 /** The name of a client that sends no name. */
@@ -195,8 +195,8 @@ function readMethod(
 
 /**
  * Returns the keys of a client that authenticates with keys. Only a client with an initial access
- * token can name a URL for its keys. Otherwise, a stranger could make this server send requests to
- * any other server.
+ * token can name a URL for its keys. Otherwise, anyone could make this server send requests to any
+ * other server.
  */
 function readKeys(
   sent: SentMetadata,

@@ -64,7 +64,7 @@ const ERRORS = {
 
 const OF_CLIENT = [{ name: 'client_id', in: 'query', required: true, schema: TEXT }] as const;
 
-/** POST, GET, PUT and DELETE /oauth/register. */
+/** The OpenAPI description of `POST`, `GET`, `PUT` and `DELETE /oauth/register`. */
 export const registrationOperations: Operations = {
   post: {
     summary: 'Register a client (RFC 7591).',

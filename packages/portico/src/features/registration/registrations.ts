@@ -317,7 +317,7 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
 }
 
-/** Check this here, because the message for operators does not name the field. */
+/** Check this here, because the message for operators does not name the metadata field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: KeyRing,

@@ -7,8 +7,8 @@ export const rememberConsentShape = {
 
 export interface RememberConsentConfig {
   /**
-   * Whether the consent page is left out for first-party clients (`oauth:client:create
-   * --first-party`) if the person has allowed the same before; false.
+   * Whether Portico skips the consent page for first-party clients (`oauth:client:create
+   * --first-party`) if the person has allowed the same access before; false.
    */
   readonly remember_consent?: boolean | undefined;
 }

@@ -7,7 +7,7 @@ import { rememberConsentShape } from './config.ts';
 import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
 
-/** Leaves out the consent page for first-party clients that the person has allowed before. */
+/** Skips the consent page for first-party clients that the person has allowed before. */
 export const rememberConsent = defineFeature({
   name: 'remember_consent',
   config: rememberConsentShape,
@@ -34,8 +34,8 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // One authorization would be enough for the next without a question, also if the setting is
-    // turned on later.
+    // One remaining authorization would be enough to skip the next consent page, even if the
+    // setting is turned on later. So revoke all of them together.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

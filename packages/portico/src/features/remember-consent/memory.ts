@@ -13,15 +13,21 @@ import { MARKED } from '../../further-metadata/further-metadata.ts';
 import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
 import { recordRefusal } from './refusals.ts';
 
-/** The client's mark. */
+/** The metadata field that marks a first-party client. */
 export const FIRST_PARTY = 'first_party';
 
-/** Finds what people have allowed first-party clients on the consent page, and still allow. */
+/**
+ * Finds the access that people have allowed to first-party clients on the consent page, and still
+ * allow.
+ */
 export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
   readonly #isOn: boolean;
 
-  /** While `isOn` is false, people are always asked, and only their refusals are recorded. */
+  /**
+   * If `isOn` is false, the server always shows the consent page, and only records what people
+   * refuse.
+   */
   constructor(server: Server, isOn: boolean) {
     this.#server = server;
     this.#isOn = isOn;
@@ -29,8 +35,8 @@ export class FirstPartyMemory implements PriorConsent {
 
   /**
    * Whether an operator registered and marked the client, and all of its redirect URIs are web
-   * sites. Another program on a device could take any other redirect URI (RFC 8252 section 8.6). In
-   * a transaction, pass its connection.
+   * sites. Another program on a device could receive the response at any other redirect URI (RFC
+   * 8252 section 8.6). In a transaction, pass its connection.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -52,7 +58,7 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // Before that, the code may have reached the wrong application.
+        // Before the code is redeemed, it may have reached the wrong application.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -79,9 +85,10 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still says that the person need not be asked. The host was asked
-   * since it was found, which takes time. Locks the client, so that its mark and its redirect URIs
-   * change before or after. Between nodes of Galera, they may change until the commit.
+   * Whether this authorization still allows the server to skip the consent page. It may have
+   * changed after it was found, because the server called the host in between. The function locks
+   * the client, so that its mark and its redirect URIs change before or after this transaction.
+   * Between nodes of Galera, they may change until the commit.
    */
   async #applies(
     id: string,
@@ -97,15 +104,18 @@ export class FirstPartyMemory implements PriorConsent {
   }
 }
 
-/** Whether the consent is remembered, and says that the access continues if it does. */
+/**
+ * Whether the consent covers this request. If the client can have refresh tokens, the consent must
+ * say that the access continues.
+ */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
   return consent.renews || !grants.includes('refresh_token');
 }
 
 /**
- * Returns the `sub` of an ID token, or null. Does not verify the token: a hint can only lead to the
- * question (OpenID Connect Core section 3.1.2.1).
+ * Returns the `sub` of an ID token, or null. Does not verify the token, because a false hint only
+ * has the effect that the server shows the consent page (OpenID Connect Core section 3.1.2.1).
  */
 function subjectOf(idToken: string): unknown {
   try {
@@ -116,7 +126,10 @@ function subjectOf(idToken: string): unknown {
   }
 }
 
-/** Whether the URL leads to a web site, and under no name or address to the person's device. */
+/**
+ * Whether the URL leads to a web site. The names and addresses of the person's own device do not
+ * count.
+ */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

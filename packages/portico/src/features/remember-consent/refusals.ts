@@ -5,9 +5,10 @@ import type { ConsentRequest } from '../../store/requests.ts';
 import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
- * Records what the person has now refused on the page: all shown scopes except these. What they
- * allowed before, and what began from it, no longer covers a request if it has one of them. It is
- * also recorded while consent is not remembered: an operator may switch it on later.
+ * Records the scopes that the person has now refused on the page. These are all shown scopes except
+ * the allowed ones. Earlier authorizations with one of these scopes, and authorizations that began
+ * because of them, no longer allow the server to skip the page. This is recorded even while the
+ * setting is off, because an operator may turn it on later.
  */
 export async function recordRefusal(
   server: Server,

@@ -41,7 +41,7 @@ export const resourcesShape = {
 /** The settings of a resource. */
 export interface ResourceInput {
   /**
-   * Those scopes of `oauth_server:scopes` that clients can request for this API. Clients can also
+   * The scopes of `oauth_server:scopes` that clients can request for this API. Clients can also
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;

@@ -41,8 +41,8 @@ const CHANGING: ReadonlySet<string> = new Set([
 
 /**
  * Returns the group of a scope whose configuration names no group. The words in the scope's name
- * decide: `notes:read` and `drive.readonly` mean reading. A name that is not clear counts as
- * changing, so that people do not underestimate what they allow.
+ * decide: `notes:read` and `drive.readonly` mean reading. If a name is not clear, the scope is in
+ * the group for changes, so that people do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

@@ -3,12 +3,12 @@ import type { AlgorithmForm } from '../../keys/algorithms.ts';
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;
-    /** EdDSA with Ed25519. */
+    /** The name of EdDSA with Ed25519. */
     EdDSA: true;
   }
 }
 
-/** RFC 7518 sections 3.4 and 6.2. */
+/** ECDSA with P-256 (RFC 7518 sections 3.4 and 6.2). */
 export const ES256: AlgorithmForm = {
   name: 'ES256',
   kind: 'P-256',
@@ -23,7 +23,7 @@ export const ES256: AlgorithmForm = {
       : null,
 };
 
-/** RFC 8037. Ed25519 uses SHA-512 (RFC 8032 section 5.1). */
+/** EdDSA with Ed25519 (RFC 8037). It uses SHA-512 (RFC 8032 section 5.1). */
 export const ED25519: AlgorithmForm = {
   name: 'EdDSA',
   kind: 'Ed25519',

@@ -21,8 +21,8 @@ export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: 
 }
 
 /**
- * Returns a measured record. If a method calls another method of its record, both count as one
- * operation. Telemetry stores data under the task object, so each task is created only once.
+ * Returns a measured record. If a method calls another method of its record, the two are measured
+ * as one operation. Telemetry stores data under the task object, so each task is created only once.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();

@@ -19,8 +19,8 @@ import { getReason } from './reasons.ts';
 
 /**
  * Calls the application's Telemetry for the server. It handles a telemetry that throws, rejects or
- * never ends. Other code does not have to. If nothing is measured, the server has null in place of
- * this object.
+ * never ends, so that other code does not have to. If the application has no Telemetry, the server
+ * has null in place of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;

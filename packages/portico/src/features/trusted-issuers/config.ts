@@ -92,33 +92,40 @@ export const trustedIssuersShape = {
 
 /** The settings of a trusted issuer. */
 export interface TrustedIssuerInput {
-  /** The https URL of its key set. Needed, unless there is a file. */
+  /** The https URL of the issuer's key set. Needed, unless `jwks_file` is set. */
   readonly jwks_uri?: string | undefined;
-  /** The absolute path of a file with its key set. A change works at once; none. */
+  /**
+   * The absolute path of a file with the issuer's key set. A change of the file takes effect
+   * immediately; none.
+   */
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the set again for each assertion that one of its keys signed, so that a withdrawn key
-   * is refused at once; 60.
+   * fetches the set again for each assertion that one of its keys signed. So Portico rejects a
+   * withdrawn key immediately; 60.
    */
   readonly jwks_lifetime?: number | undefined;
-  /** The algorithms that it signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`. Needed. */
+  /**
+   * The algorithms that the issuer signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`.
+   * Needed.
+   */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * What it may assert: `people`, which is who a person is, and `clients`, which is which workload
-   * a client is; one of the two. A SPIFFE trust domain asserts `clients`. Needed.
+   * What the issuer may assert, which is one of two values: `people` (who a person is) or `clients`
+   * (which workload a client is). A SPIFFE trust domain asserts `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
-   * The only `tenant` that is accepted, at most 255 characters. Without it, assertions must have
-   * none. Links and tokens belong to the tenant: they do not work for another one; none.
+   * The only value of the claim `tenant` that is accepted, at most 255 characters. If you leave it
+   * out, assertions must have no tenant. Links and tokens belong to one tenant and do not work for
+   * another one; none.
    */
   readonly tenant?: string | undefined;
-  /** How far its clock may differ, in seconds, at most 300; 30. */
+  /** How far the issuer's clock may differ, in seconds, at most 300; 30. */
   readonly clock_tolerance?: number | undefined;
   /**
-   * How long ago an assertion may have been issued, in seconds, at most a day. Tokens of Kubernetes
-   * need 3600; 300.
+   * The maximum age of an assertion, in seconds, at most a day. Tokens of Kubernetes need 3600;
+   * 300.
    */
   readonly maximum_age?: number | undefined;
 }
@@ -132,10 +139,10 @@ export interface TrustedIssuersConfigInput {
   /**
    * The issuers whose signed assertions the server accepts, such as the identity provider of an
    * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
-   * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is
-   * removed here is no longer trusted, and access that it gave to people's accounts ends at once.
-   * Access tokens that its workloads already have work until they expire, so revoke these clients,
-   * too; none.
+   * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
+   * issuer, Portico no longer trusts it, and the access that it gave to people's accounts ends
+   * immediately. Access tokens of its workloads work until they expire, so also revoke these
+   * clients; none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

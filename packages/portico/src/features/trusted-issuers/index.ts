@@ -5,27 +5,29 @@ import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 
 type Configured = NonNullable<TrustedIssuersConfig['trusted_issuers']>;
 
-/** Accepts signed assertions of issuers outside this server (RFC 7521). */
+/** Accepts signed assertions of other issuers (RFC 7521). */
 export const trustedIssuers = defineFeature({
   name: 'trusted_issuers',
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // A server that accepts its own assertions could widen what it has granted.
+    // The server must not trust itself. If it accepted its own assertions, they could give more
+    // access than it has granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
         key: keyOf(issuer),
         message: 'is on the origin of this server; name an issuer outside of it',
       })),
-    // A trust domain names programs. Its keys must not decide who a person is.
+    // A trust domain identifies programs. Its keys must not decide who a person is.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => isTrustDomain(issuer) && asserts.includes('people'))
       .map(([issuer]) => ({
         key: `${keyOf(issuer)}:asserts`,
         message: 'may only be clients, because the issuer is a SPIFFE trust domain',
       })),
-    // Otherwise a token about a person could authenticate a program.
+    // An issuer asserts people or clients, not both. Otherwise, a token about a person could
+    // authenticate a program.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)
       .map(([issuer]) => ({

@@ -7,15 +7,15 @@ import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 
 /** The `grant_type` of a request with an assertion (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** What this feature changes in the form. */
+/** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;
-/** Other ways in which the client could authenticate. */
+/** Form fields of other ways in which the client could authenticate. */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that reads requests of workloads which send their token as the assertion of a
- * grant, and name their client (MCP, SEP-1933). It is the same as `client_credentials` with this
- * token as the `client_assertion`.
+ * Returns a function that reads requests in which a workload sends its token as the assertion of a
+ * grant, and names its client (MCP, SEP-1933). The server treats such a request like
+ * `client_credentials` with this token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
   return async (request, form) => {
@@ -38,9 +38,9 @@ export function workloadGrant(server: Server): AssertionGrant {
 }
 
 /**
- * Returns the type with which this client can present the assertion. If no trusted issuer is named,
- * returns the one that only workloads have: it is refused like any other, so that strangers cannot
- * find out which issuers are trusted.
+ * Returns the assertion type with which this client can present the token. If the token names no
+ * trusted issuer, returns the type that only workloads have. The server then rejects the token like
+ * any other invalid token, so that attackers cannot find out which issuers it trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);
@@ -52,7 +52,7 @@ async function typeOf(server: Server, assertion: string, clientId: string): Prom
   return issuer === undefined ? first : typeOfIssuer(issuer);
 }
 
-/** Returns the claims, before they are verified. Null if the text is not a JWT. */
+/** Returns the claims without verifying them. Returns null if the text is not a JWT. */
 function claimsOf(assertion: string): JsonObject | null {
   try {
     return parseJws(assertion).payload;

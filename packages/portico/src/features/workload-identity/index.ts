@@ -15,7 +15,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Without the schema there are no clients, and another part reports that.
+      // If the schema is missing, no clients are stored. Another part reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
@@ -24,7 +24,10 @@ export const workloadIdentity = defineFeature({
   }),
 });
 
-/** What authenticates workloads. It has no effect without an issuer that may assert clients. */
+/**
+ * Returns the client authentication for workloads. It is empty if no trusted issuer may assert
+ * clients.
+ */
 function authenticating(server: Server): Contribution {
   const workloads = workloadTokens(server);
   if (workloads.length === 0) return {};

@@ -10,23 +10,26 @@ import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { ClientKeys } from '../../store/client.ts';
 
-/** A kind of token, and how to tell who issued it. */
+/** A kind of token, and how to find out its issuer. */
 interface TokenKind {
   readonly type: string;
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
-  /** Returns the issuer that the token names. It is not a text if it names none. */
+  /**
+   * Returns the issuer that the token names. The result is not a text if the token names no issuer.
+   */
   issuerOf(claims: JsonObject): unknown;
 }
 
 const KINDS: readonly TokenKind[] = [
-  // RFC 7523 section 3 requires iss.
+  // RFC 7523 section 3 requires `iss`.
   {
     type: JWT_ASSERTION,
     isIssuer: (issuer) => !isTrustDomain(issuer),
     issuerOf: ({ iss }) => iss,
   },
-  // A JWT-SVID needs no iss, and the keys belong to the trust domain of sub, whatever iss says.
+  // A JWT-SVID needs no `iss`. Its keys belong to the trust domain in `sub`, even if `iss` names
+  // something else.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
@@ -35,8 +38,9 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. There are two if its `iss` and the
- * trust domain of its `sub` are both trusted, and none if neither is.
+ * Returns the types that a token with these claims can have. The result contains both types if the
+ * server trusts both the `iss` and the trust domain in `sub`. It is empty if the server trusts
+ * neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -85,7 +89,10 @@ class WorkloadTokens implements ClientAssertions {
     return (client, _, token, profile) => this.#verify(client, token, profile);
   }
 
-  /** Verifies the token before it looks at the client, so that the work is the same for each. */
+  /**
+   * Verifies the token before it reads the client, so that the server does the same work for every
+   * client.
+   */
   async #verify(
     client: KeyedClient | null,
     token: Jws,
@@ -108,7 +115,8 @@ class WorkloadTokens implements ClientAssertions {
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
-    // Several programs share a client with a pattern. Only this line tells which of them it was.
+    // Several programs can share a client whose subject is a pattern. Only this log line tells
+    // which program it was.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

@@ -2,8 +2,8 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Checks the target addresses of requests that the server sends on behalf of strangers. These
- * requests may go only to the public internet.
+ * Checks the target addresses of requests to URLs that anyone can choose. These requests may go
+ * only to the public internet.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
@@ -31,8 +31,8 @@ const NOT_PUBLIC_IPV4 = [
 ] as const;
 
 /**
- * The range that IANA has assigned as global unicast. No other address is public, and neither is
- * translated IPv4 (64:ff9b::/96).
+ * The range that IANA has assigned as global unicast. All other addresses are not public, including
+ * translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 

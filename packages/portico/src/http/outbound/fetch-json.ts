@@ -4,8 +4,8 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that a stranger chose, with the protection of a guarded request. Reads
- * only a limited number of bytes.
+ * Fetches JSON from a URL that anyone may have chosen, with the protection of a guarded request.
+ * Reads only a limited number of bytes.
  */
 export type FetchJson = (
   url: URL,

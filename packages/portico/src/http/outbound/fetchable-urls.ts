@@ -27,7 +27,7 @@ export function fetchableUrlProblem(text: string): string | null {
 
 /**
  * Returns why this port is not allowed. Returns null if it is allowed. Other ports are allowed only
- * during development, because strangers could scan the network by timing.
+ * during development, because an attacker could scan the network by timing.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

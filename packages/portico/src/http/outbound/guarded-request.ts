@@ -45,7 +45,7 @@ const LARGEST_HEADERS = 8192;
 
 /** A request to send. */
 export interface GuardedMessage {
-  /** Sent as a POST. Without it, the request is a GET. */
+  /** The body. With a body, the request is a POST. Otherwise, it is a GET. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Aborts the request, in addition to the time limit. */
@@ -53,9 +53,13 @@ export interface GuardedMessage {
 }
 
 /**
- * Sends requests to URLs that a stranger chose. Strangers cannot use them to reach this machine's
- * network: a request resolves the hostname once, requires that every address is public, and
- * connects to one of these addresses. It follows no redirects, and has a time limit.
+ * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
+ * machine's network:
+ *
+ * - A request resolves the hostname once, requires that every address is public, and connects to
+ *   one of these addresses.
+ * - It follows no redirects.
+ * - It has a time limit.
  */
 export class GuardedRequests {
   readonly #options: GuardedOptions;
@@ -74,8 +78,8 @@ export class GuardedRequests {
   }
 
   /**
-   * Sends the request and reads the response, which ends when `read` returns. Rejects with an
-   * OutboundError.
+   * Sends the request and reads the response. The connection ends when `read` returns. Rejects with
+   * an OutboundError.
    */
   async send<T>(
     url: URL,
@@ -130,7 +134,8 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a separate connection, and no proxy: a proxy would resolve the hostname again.
+          // Use a separate connection and no proxy, because a proxy would resolve the hostname
+          // again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -169,8 +174,8 @@ function resolving({
 }
 
 /**
- * Returns options that trust these certificates. Called only once, because it reads all certificate
- * authorities.
+ * Returns options that trust these certificates. Call it only once, because it reads all
+ * certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {

@@ -1,8 +1,11 @@
 /** Lists of hostnames. `*.example.com` means all names below `example.com`. */
 export interface DocumentHosts {
-  /** Hosts whose documents are fetched. By default, all hosts that are not denied. */
+  /**
+   * The hosts from which documents are fetched. By default, these are all hosts that are not
+   * denied.
+   */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /** Hosts whose documents are never fetched, even if they are allowed. */
+  /** The hosts from which documents are never fetched, even if they are allowed. */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 

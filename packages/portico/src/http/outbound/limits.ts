@@ -3,7 +3,8 @@ export interface CountedRequest {
   /** The person for whom the server fetches the URL. */
   readonly person: string;
   /**
-   * Whether no one is signed in. In that case, `person` is the client's network. Defaults to false.
+   * Whether no person is signed in. In that case, `person` is the client's network. Defaults to
+   * false.
    */
   readonly isStranger?: boolean;
   /** Whether the server fetched this URL successfully before, and has stored the result. */
@@ -16,8 +17,8 @@ export class OutboundError extends Error {
   readonly retryAfter: number | null;
 
   /**
-   * The message is only for the log, because it describes what the server found at a URL that a
-   * stranger chose.
+   * The message is only for the log, because it describes what the server found at a URL that
+   * anyone may have chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -60,7 +61,7 @@ const sentTooMany = (host: string) =>
     MINUTE / 1000,
   );
 
-/** How many requests may run at once, and begin in a minute. */
+/** How many requests may run at the same time, and how many may start in a minute. */
 export interface Limit {
   readonly atOnce: number;
   readonly inAMinute: number;
@@ -85,13 +86,15 @@ export interface Count {
   since: number;
 }
 
-/** Limits outbound requests: how many at once, and how many per minute. */
+/** Limits outbound requests: how many run at the same time, and how many start per minute. */
 export class OutboundLimits {
   readonly #clock: () => number;
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` contains the state. Pass a map to keep the state elsewhere. */
+  /**
+   * `counts` contains the state. Pass a map if you need the state elsewhere, for example in a test.
+   */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
@@ -102,7 +105,7 @@ export class OutboundLimits {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** The same for requests that send something to a host, with a limit of your own. */
+  /** Like `within`, for requests that send something to a host. The caller sets the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -126,7 +129,7 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counts, because strangers can invent any number of names. Only requests that are
+   * Removes old counts, because an attacker can invent any number of names. Only requests that are
    * sent add counts, so the counts of at most two minutes are stored.
    */
   #forget(now: number): void {
@@ -154,7 +157,10 @@ export class OutboundLimits {
   }
 }
 
-/** Whether the minute of the count has not ended. It has if the clock was set back. */
+/**
+ * Whether the minute of the count is still running. If the clock was set back to before its start,
+ * the minute has ended.
+ */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }

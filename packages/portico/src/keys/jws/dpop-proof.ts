@@ -170,8 +170,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // A proof may leave out both of these members. If they are present, they must hold (RFC 7519
-  // sections 4.1.4 and 4.1.5).
+  // A proof may leave out both of these claims. If they are present, the proof must be valid at
+  // this time (RFC 7519 sections 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))

@@ -37,7 +37,7 @@ const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). With larger keys, a stranger
+ * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). With larger keys, an attacker
  * could make the server spend too much time on each verification.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;

@@ -10,7 +10,7 @@ export interface Mountable {
    * The host. If the server seems to be mounted in the wrong place, Portico logs a warning there.
    */
   readonly host?: { readonly log: Log };
-  /** Called once, when the server is mounted. */
+  /** Portico calls this once, when the server is mounted. */
   mounted?(): void;
 }
 

@@ -54,7 +54,7 @@ function hasTakenBody(
  * error with its stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
-  // This module may be loaded again during development.
+  // Allow redefinition, because this module may be loaded again during development.
   configurable: true,
   value(this: BearerError & { [TAKEN]?: Response['body'] }) {
     const response = bearerErrorResponse(this);

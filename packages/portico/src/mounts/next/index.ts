@@ -56,8 +56,8 @@ const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The servers that this process has started. Next loads a module several times into a process: for
- * different kinds of routes, and again after an edit. So the servers are stored globally.
+ * The servers that this process has started. They are stored globally, because Next loads a module
+ * several times into a process: for different kinds of routes, and again after an edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -68,7 +68,7 @@ async function startOnce(start: () => Promise<Started>, name: string): Promise<R
   try {
     return await found;
   } catch (error) {
-    // The next request tries again.
+    // Remove the failed start, so that the next request tries again.
     if (started.get(name) === found) started.delete(name);
     throw error;
   }

@@ -142,7 +142,7 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // Leave out pseudo-headers of HTTP/2, because a Request cannot contain them.
+    // Skip pseudo-headers of HTTP/2, because a Request cannot contain them.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -166,7 +166,7 @@ function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to be serialized. The endpoint refuses the empty body instead.
+    // The body is nested too deeply to be serialized. The endpoint rejects the empty body instead.
     return '';
   }
 }

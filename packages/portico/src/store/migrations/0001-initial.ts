@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. It has no foreign keys, because an expired row may stay longer
- * than the row that it refers to.
+ * The schema of the first release. It has no foreign keys, because an expired row may stay in its
+ * table longer than the row that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -109,9 +109,9 @@ function personTables({ types }: SchemaConnection): readonly string[] {
 function grantTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, tableOptions } = types;
   return [
-    // One authorization, with its code and its current refresh token. `refresh_answer` is the
-    // answer to the last refresh, encrypted with the token that was used (decision 37). `used_at`
-    // has no index, because each refresh writes it.
+    // One authorization, with its authorization code and its current refresh token.
+    // `refresh_answer` is the response to the last refresh, encrypted with the refresh token that
+    // was used (decision 37). `used_at` has no index, because each refresh writes it.
     `CREATE TABLE oauth_families (
       id ${identifier} NOT NULL PRIMARY KEY,
       client_id ${identifier} NOT NULL,
@@ -168,9 +168,9 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // The audit events. A feature writes them only with `oauth_server:audit:keep`. The table is in
-    // this migration because a released migration never changes. The table contains no secrets,
-    // tokens or codes, and no hashes of them. The id begins with the time.
+    // The stored audit events. The server writes them only with `oauth_server:audit:keep`. The
+    // table is part of this migration because a released migration never changes. It contains no
+    // secrets, tokens or codes, and no hashes of them. Each id begins with the time of its event.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,

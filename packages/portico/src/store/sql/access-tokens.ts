@@ -16,9 +16,9 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Reads and writes access tokens (`oauth_access_tokens`). Ids grow with time. So new rows are added
- * at the end of the table, and rows expire nearly in this order. The table therefore needs no index
- * on the expiry time.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time. So new rows are
+ * added at the end of the table, and rows expire nearly in this order. That is why the table needs
+ * no index on the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -32,8 +32,9 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token if it is valid: it has not expired, its family and client are not revoked,
-   * and the client still has its grant. Otherwise returns why it is not valid.
+   * Returns the token if it is valid. It is valid if it has not expired, its authorization and its
+   * client are not revoked, and the client still has its grant. Otherwise returns why it is not
+   * valid.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -51,11 +52,11 @@ export class AccessTokenRecords {
     clientId: string,
     now: number,
   ): Promise<AccessToken | null> {
-    // Read the token first, because its data is gone after the DELETE, and MySQL cannot return
-    // deleted rows. The token's owner never changes.
+    // Read the token before the DELETE, because afterwards its data is gone, and MySQL cannot
+    // return deleted rows. The client of a token never changes, so the data cannot be outdated.
     const before = await this.findAccessToken(token, now);
-    // Run this even if no token was found. A read-only server may have old data, and it rejects the
-    // write.
+    // Run the DELETE even if no token was found. A read-only server may have returned old data, and
+    // it rejects this write.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
@@ -84,8 +85,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // If the details of the authorization are gone, the server cannot tell with which grant the
-    // token began.
+    // The token began with an authorization that no longer exists. Its details are gone, so the
+    // server cannot tell with which grant it began.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -113,7 +114,7 @@ export class AccessTokenRecords {
     };
   }
 
-  /** Returns the grants with which access like this token's can begin. */
+  /** Returns the grants with which the access of this token can have begun. */
   #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
     if (family === null) return ['client_credentials', ...this.#further('client')];
     if (givenBy(details) !== null) return this.#further('organization');
@@ -134,7 +135,10 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'secret_hash',
 );
 
-/** The owner of a token. A family's token has the family's audience. */
+/**
+ * The owner of a token. If the token belongs to an authorization, it has the authorization's
+ * audience.
+ */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;

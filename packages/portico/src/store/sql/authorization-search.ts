@@ -34,8 +34,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // On some engines, a comparison of ids does not limit how much of an index they read. Limit the
-    // number of rows there instead.
+    // On some engines, a comparison of ids does not limit how many index entries they read. On
+    // these engines, limit the number of rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
       `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
@@ -137,9 +137,9 @@ function buildConditions(
 }
 
 /**
- * Returns the condition for living authorizations. They count as ended if their client is revoked
- * or has lost the grants with which they begin. Looks up the client for each row, because with a
- * join an engine may start with all clients.
+ * Returns the condition for active authorizations. An authorization is no longer active if its
+ * client is revoked or has lost the grants with which this kind of access begins. The condition
+ * looks up the client for each row, because with a join an engine may start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where {
   const given = further('organization');
@@ -155,8 +155,8 @@ function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where 
 }
 
 /**
- * Whether an organization gave the authorization (`givenBy`). Quotation marks inside a value are
- * escaped in JSON, so only the name of a member matches.
+ * Whether an organization gave the authorization (`givenBy`). JSON escapes quotation marks inside a
+ * value, so the pattern matches only the name of a member.
  */
 const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 
@@ -187,7 +187,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed since the first query.
+    // The client may have been removed after the first query.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

@@ -20,9 +20,10 @@ import {
 } from './statements.ts';
 
 /**
- * Reads and writes authorizations (`oauth_families`). Each row contains the code, the current
- * refresh token and whether the authorization is revoked. Issuing and revoking update the same row,
- * so they run one after the other. A second use therefore finds the row changed (decision 29).
+ * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
+ * current refresh token, and whether the authorization is revoked. Issuing tokens and revoking
+ * update the same row, so these operations run one after the other. That is how a second use of a
+ * code or token finds the row changed (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -32,7 +33,7 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes everything issued from the authorization, including tokens that are being issued at
+   * Revokes all codes and tokens of the authorization, including tokens that are being issued at
    * this moment. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
@@ -44,8 +45,9 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes the family of a used grant, unless that grant has become the current one. Also returns
-   * false if the family was already revoked.
+   * Revokes the authorization because its code or refresh token was used a second time. Returns
+   * false if that refresh token is now the current one, or if the authorization was already
+   * revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -57,8 +59,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns whether any authorization has the scope `openid`, even if it has ended. If one has, the
-   * server had a signing key.
+   * Returns whether any authorization has the scope `openid`, even if it has ended. If so, the
+   * server had a signing key at that time.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -67,7 +69,10 @@ export class AuthorizationRecords {
     return rows.length > 0;
   }
 
-  /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
+  /**
+   * Returns an authorization's client and person, even if the authorization has ended. Returns null
+   * if it is unknown.
+   */
   async findHolder(
     familyId: string,
     connection: SqlConnection = this.#database,
@@ -109,14 +114,14 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Adds these details to an authorization, and replaces those of the same names. */
+  /** Adds these details to an authorization. Replaces existing details with the same names. */
   async addDetails(familyId: string, added: Details): Promise<void> {
     await this.#database.transaction((connection) =>
       changeDetails(connection, familyId, (details) => ({ ...details, ...added })),
     );
   }
 
-  /** Resolves once the revocation of this person's authorizations for this client is durable. */
+  /** Resolves when the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -124,11 +129,14 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Reads the person's first `limit` authorizations with ids below this one (null for all), and
-   * revokes the active ones. With `goingBackTo`, only those that began without a question because
-   * of one with an id up to this. Returns how many of them were active, how many it revoked, and
-   * the first and the last id that it read. The last id is null if there are no more
-   * authorizations.
+   * Reads the first `limit` of the person's authorizations whose ids are below this one (null for
+   * all ids), and revokes the active ones.
+   *
+   * With `goingBackTo`, revokes only authorizations that began without the consent page, because of
+   * an earlier one whose id is at most this id.
+   *
+   * Returns how many were active, how many it revoked, and the first and the last id that it read.
+   * The last id is null if there are no more authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -153,8 +161,8 @@ export class AuthorizationRecords {
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
-    // Use a transaction. If the engine aborts it because of a simultaneous batch in another order,
-    // the transaction is tried again.
+    // Use a transaction, because the engine may abort the statement if another batch writes the
+    // same rows in another order. Portico then tries the transaction again.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -165,7 +173,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Resolves once the revocation of all of the person's authorizations is durable. */
+  /** Resolves when the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -174,8 +182,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Removes at most `limit` of the person's authorizations, with everything issued from them. As
-   * with `prune`, there may be more authorizations even if it removed none.
+   * Removes at most `limit` of the person's authorizations, with their codes and tokens. Like
+   * `prune`, it may return `more` even if it removed none.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -188,14 +196,14 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false once it is durable that there was nothing to revoke. */
+  /** Returns false when it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 }
 
-/** Removes at most `limit` of the families that meet the condition. */
+/** Removes at most `limit` authorizations that meet the condition. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,

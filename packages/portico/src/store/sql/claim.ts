@@ -1,11 +1,14 @@
 import { type Database, getDialect, type SqlConnection, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
-/** An UPDATE that claims a row, and an INSERT that runs only if the UPDATE has changed the row. */
+/**
+ * Two statements: an UPDATE that changes a row only if it is in the right state (it "claims" the
+ * row), and an INSERT that runs only if the UPDATE has changed the row.
+ */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both as one statement. Null if the engine needs a transaction for them. */
+  /** Both statements as one. Null if the engine needs a transaction for them. */
   readonly together: string | null;
 }
 
@@ -25,22 +28,22 @@ export function claimAndInsert(
 
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
-  /** What must hold before the claim. It begins with a write. */
+  /** A check that must succeed before the claim. It begins with a write. */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
-   * Returns whether the claim took effect. False means that it never will. Called if the connection
-   * was lost before the store answered.
+   * Returns whether the claim took effect. False means that it will never take effect. It is called
+   * if the connection was lost before the store answered.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Claims one row and inserts another one. Does both or neither. Returns false if there was no row
- * to claim.
+ * Updates one row and inserts another one. Does both or neither. Returns false if no row was in the
+ * right state for the UPDATE.
  *
- * The claim is a write, and the first statement of its transaction. On MySQL, a read before the
- * claim would fix a snapshot, and so could miss a revocation. On other engines, it could cause a
+ * The UPDATE is the first statement of its transaction. On MySQL, a read before it would fix a
+ * snapshot, and so could miss a revocation. On other engines, a read before it could cause a
  * deadlock.
  */
 export async function claimThenInsert(

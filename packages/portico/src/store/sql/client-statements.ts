@@ -12,7 +12,7 @@ const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id
 /** Returns the client with this id, as it is stored. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces. So compare the client id byte by byte.
+  // Some collations ignore trailing spaces. So compare the client id again, byte by byte.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -22,13 +22,13 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** What is written with a client. */
+/** Data that is written together with a client. */
 export interface WithClient {
   readonly logo?: ClientLogo | undefined;
   readonly addition?: ClientAddition | undefined;
 }
 
-/** Inserts the client and what belongs to it. */
+/** Inserts the client, its logo and its additional data. */
 export async function insertWhole(
   connection: SqlConnection,
   client: Client,
@@ -58,16 +58,15 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that a transaction inserts first and deletes last. So the row is never visible to
- * other transactions. On every engine, a second insert of this id waits for the end of the first
- * transaction. Use this row as the claim if a step decides about all clients and there is no other
- * row to claim.
+ * The id of a row that a transaction inserts first and deletes last. So other transactions never
+ * see the row. On every engine, a second insert of this id waits until the first transaction has
+ * ended. Use this row if a step decides about all clients and there is no other row to lock.
  */
 export const TURN = 'one at a time';
 
 /**
- * Runs the work while no other transaction can insert the row `TURN`. The row copies the values of
- * this client.
+ * Runs the work while no other transaction can insert the row `TURN`. So these transactions run one
+ * after the other. The row copies the values of this client.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether a client with this id may do anything now. If not, look-ups by its id or its tokens treat
- * the client as revoked. Only the list of all clients and a person's list of authorizations show it
- * as it is stored.
+ * Whether a client with this id is allowed to do anything now. If it is not, look-ups by its id or
+ * its tokens treat the client as revoked. Only the list of all clients and a person's list of
+ * authorizations show the stored state.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -49,7 +49,7 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Inserts the client and what belongs to it, together. */
+  /** Inserts the client together with its logo and its additional data. */
   insertClient(client: Client, its: WithClient = {}): Promise<void> {
     return its.logo === undefined && its.addition === undefined
       ? insertClient(this.#database, client)
@@ -58,8 +58,8 @@ export class ClientRecords {
 
   /**
    * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
-   * it inserted the new client. Simultaneous calls, even in other processes, run one after the
-   * other. Each sees what the earlier ones inserted.
+   * it inserted the new client. If several calls run at the same time, even in other processes,
+   * they run one after the other. Each call sees the clients that the earlier ones inserted.
    */
   insertClientUnless(
     client: Client,
@@ -75,7 +75,8 @@ export class ClientRecords {
           if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
-      // Run this in a new turn, which starts after the lost turn has ended.
+      // Run this in a new transaction with the row `TURN`, so that it starts after the lost
+      // transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -87,15 +88,16 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id.
-   * Simultaneous calls, even in other processes, run one after the other.
+   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id. If
+   * several calls run at the same time, even in other processes, they run one after the other.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
     const [first] = clients;
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // Run this in a new turn, which starts after the lost turn has ended.
+      // Run this in a new transaction with the row `TURN`, so that it starts after the lost
+      // transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -151,8 +153,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the result of the rotation was lost, rotate again. No one has received the new secret, so
-    // a later rotation would end the secret that the application uses.
+    // If the result of the rotation was lost, rotate again, so that the lost statement has no
+    // effect if it runs later. Otherwise, it would end the secret that the application uses,
+    // although no one has received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -162,9 +165,9 @@ export class ClientRecords {
 
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
-   * site, logo, and ID token algorithm. Returns false if one of these has changed since it was
-   * read, or if the client is revoked. A given logo replaces the old one; null removes it. The
-   * addition must have the same result if it runs twice.
+   * site, logo, and ID token algorithm. Returns false if one of these has changed since the caller
+   * read the client, or if the client is revoked. A given logo replaces the old one; null removes
+   * it. The addition must have the same result if it runs twice.
    */
   updateClient(
     read: Client,
@@ -187,7 +190,8 @@ export class ClientRecords {
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // The client does not show whether this was committed with it.
+          // The client's row does not show whether the addition was also committed. So write it
+          // again.
           await addition?.(connection);
           return true;
         }),
@@ -196,7 +200,7 @@ export class ClientRecords {
 
   /**
    * Returns the client in this transaction, if an operator registered it and it is not revoked.
-   * Until the transaction ends, no other one at this server can write the client.
+   * Until the transaction ends, no other transaction at this server can write the client.
    */
   async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
     const client = await claimClient(connection, id);
@@ -217,7 +221,7 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a client that is revoked from the start, unless its id exists. */
+  /** Stores a client that is revoked from the start, unless a client with its id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));

@@ -38,8 +38,8 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues the tokens. Does both or neither. If the code was already spent,
-   * revokes the family, unless `secondUse` is `refused`.
+   * Marks the code as used and issues the tokens. Does both or neither. If the code was already
+   * used, revokes the authorization, unless `secondUse` is `refused`.
    */
   spendCode(
     code: StoredGrant,
@@ -57,9 +57,9 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code without issuing tokens, because the request did not match it. If the code was
-   * already spent and its own client sends it, revokes the family. Returns true if this call
-   * revoked the family.
+   * Marks the code as used without issuing tokens, because the request did not match it. If the
+   * code was already used and its own client sends it, revokes the authorization. Returns true if
+   * this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -81,15 +81,18 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // If the answer of the store was lost, run the statement again. The client does not have the
-    // code yet.
+    // If the answer of the store was lost, run the statement again. This is safe, because the
+    // client does not have the code yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
-    // A spent code cannot be replaced.
+    // A used code cannot be replaced.
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
   }
 
-  /** Revokes the family, unless its code was only replaced. Returns why no tokens were issued. */
+  /**
+   * Revokes the authorization, unless its code was only replaced. Returns why no tokens were
+   * issued.
+   */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
     if (affected === 1) return 'used';

@@ -40,7 +40,7 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Returns the request, even if it has been answered or voided, or has expired. Returns null if it
+   * Returns the request, even if it has been answered, has ended or has expired. Returns null if it
    * is unknown.
    */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
@@ -50,7 +50,7 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request has been answered, voided or shown with other scopes since it was read.
+   * request was answered, ended or shown with other scopes after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -74,10 +74,13 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
-   * Returns false if the request has been answered or voided, or has expired. If the person was not
-   * asked, `prior` is the authorization that says so. It must be alive and still apply when
-   * the new one is written. Otherwise this changes nothing, and returns false.
+   * Records the person's answer, once. `allowed` is the authorization to begin, with its code. It
+   * is null if the person denies. Returns false if the request has been answered or ended, or has
+   * expired.
+   *
+   * If the server skips the consent page, `prior` is the earlier authorization with the consent. It
+   * must be active and still cover the request when the new one is written. Otherwise this changes
+   * nothing, and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -101,8 +104,8 @@ export class ConsentRequestRecords {
 
   /**
    * Reads the first `limit` requests after this id, and ends those of the person that wait for an
-   * answer. With `forget`, removes all requests of the person. Returns how many, and the last id
-   * that it read. The id is null if there are no more requests.
+   * answer. With `forget`, removes all requests of the person instead. Returns the number of these
+   * requests, and the last id that it read. The id is null if there are no more requests.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -128,7 +131,10 @@ export class ConsentRequestRecords {
     return { ended: affected, last };
   }
 
-  /** Reads the first `limit` requests after this id, and ends those that wait for an answer. */
+  /**
+   * Reads the first `limit` requests after this id, and ends those that wait for an answer. Returns
+   * the number of these requests, and the last id that it read, or null.
+   */
   async endRequests(
     after: string,
     limit: number,
@@ -175,8 +181,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies a request that has no answer yet, or that a lost statement has denied. Uses the same
- * values as `ANSWER`.
+ * Denies a request that has no answer yet, or that a statement with a lost result has already
+ * denied. Uses the same values as `ANSWER`.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
@@ -215,7 +221,7 @@ function consentParameters(request: ConsentParameters): string {
   } satisfies StoredParameters);
 }
 
-/** The parameters as they are stored. */
+/** The parameters in the form in which they are stored. */
 type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
   readonly dpopJkt: ConsentRequest['thumbprint'];
   readonly pushed?: ConsentRequest['direct'];

@@ -1,6 +1,6 @@
 import type { SqlConnection, SqlParameter } from '@portico/sql';
 
-/** A number of rows of a table, in the order of their ids. */
+/** A range of rows of a table, in the order of their ids. */
 export interface CountedRows {
   /** How many rows meet the condition. */
   readonly living: number;

@@ -12,7 +12,7 @@ import { insertInto, placeholders } from './statements.ts';
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is a document's URL. Each row
- * has the contents from when the document was last fetched to show it to a person.
+ * has the contents of the document when it was last fetched to show the client to a person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -22,7 +22,7 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, even if it is revoked, and until when its document is
+   * Returns the client whose id is this URL, even if it is revoked, and how long its document is
    * fresh.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
@@ -47,7 +47,7 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // Another process was faster, or an operator blocked the client.
+    // Another process has inserted the client first, or an operator has blocked it.
     return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
   }
 
@@ -84,10 +84,10 @@ export class DocumentClientRecords {
 }
 
 /**
- * Claims the row first, so that others see the client unblocked only after its earlier
- * authorizations have ended. Ends requests before authorizations. If an answer to a request is
- * being written, this function waits for it, or the answer finds its request ended. So the answer
- * cannot start an authorization that this function misses.
+ * Updates the client's row first, so that other transactions see the client unblocked only after
+ * its earlier authorizations have ended. Ends requests before authorizations. If an answer to a
+ * request is being written, this function waits for it, or the answer finds its request ended. So
+ * the answer cannot start an authorization that this function misses.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -149,8 +149,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Reads the keys without locks, so that the rows can then be written by key. No index contains the
- * client, and locks on the rows of other clients must not block this.
+ * Reads the keys without locks. The rows can then be written by key. No index contains the client,
+ * so locks would also affect the rows of other clients.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -162,8 +162,9 @@ async function getKeys(
 }
 
 /**
- * Finds waiting and pushed requests. They are stored as they were sent. If the URL contains `_` or
- * `%`, the pattern matches too many rows. So the function checks the results.
+ * Finds waiting and pushed requests of the client. The table contains their parameters as JSON. If
+ * the URL contains `_` or `%`, the pattern matches too many rows, so the function checks the
+ * results.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(

@@ -4,10 +4,10 @@ import { changeDetails, FAMILY_BLOCKER } from './family-rows.ts';
 import { blockInsert } from './lost-insert.ts';
 import { placeholders } from './statements.ts';
 
-/** An authorization that is to end, in a transaction. */
+/** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** Whether it only ends if no tokens were issued yet. */
+  /** Whether the authorization ends only if no tokens were issued yet. */
   readonly keepsAccess: boolean;
   /** When the request that creates the authorization began, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -30,9 +30,9 @@ const BATCH = 100;
 const MAY_BEGIN = 600_000;
 
 /**
- * Revokes authorizations in the caller's transaction. If the request that creates an authorization
- * is still running, it cannot store it any more, because this function inserts a blocking row with
- * the same key. Authorizations that keep their access lose the given detail.
+ * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
+ * inserts a blocking row with the same key, so that a request that is still running cannot store
+ * it. Authorizations that keep their access lose the given detail.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },

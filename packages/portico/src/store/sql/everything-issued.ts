@@ -54,16 +54,16 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked some on a primary before its standbys had the change.
+    // An earlier run may have revoked some on a primary before its standbys received the change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
-   * began without a question because of one with an id up to `newestId`. Also returns how many were
-   * alive.
+   * Reads the first `limit` authorizations with ids above `after`. Revokes the active ones that
+   * began without the consent page, because of an earlier one whose id is at most `newestId`. Also
+   * returns how many were active.
    */
   async revokeGoingBack(
     after: string,
@@ -95,7 +95,10 @@ export class EverythingIssued {
     return affected;
   }
 
-  /** Like `revokeFamilies`, but removes the access tokens that clients have for themselves. */
+  /**
+   * Like `revokeFamilies`, but removes the access tokens of the clients themselves
+   * (`client_credentials`).
+   */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;
@@ -107,7 +110,7 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It prevents that a lost statement issues a token
+    // A row with an empty hash is not a token. It prevents a lost statement from issuing a token
     // later (ACCESS_TOKEN_BLOCKER).
     const own = rows
       .filter((row) => row.family_id === null && row.secret_hash !== '')

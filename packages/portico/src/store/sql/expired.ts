@@ -11,7 +11,7 @@ export interface RegistrationAges {
 }
 
 /**
- * Removes expired token families, consent requests, access tokens, registrations and single-use
+ * Removes expired authorizations, consent requests, access tokens, registrations and single-use
  * values. Other code removes cookie keys, stored audit events and the kit's sessions.
  */
 export class ExpiredRecords {
@@ -22,8 +22,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes expired families with everything that belongs to them, and expired consent requests.
-   * Removes at most `limit` of each. `more` is true if there may be more to remove.
+   * Removes expired authorizations with their codes and refresh tokens, and expired consent
+   * requests. Removes at most `limit` of each. `more` is true if there may be more to remove.
    */
   async prune(
     expiredBefore: number,
@@ -134,8 +134,8 @@ function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonl
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep clients whose document is fresh: a page can show them without writing to the store. Keep
-    // blocked URLs as well.
+    // Keep clients whose document is fresh, because a page can show them without writing to the
+    // store. Also keep blocked URLs.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

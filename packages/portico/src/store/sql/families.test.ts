@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 beforeEach(async () => {
-  // A failed test may have left this.
+  // A failed test may have left this callback.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
 });
@@ -433,7 +433,7 @@ describe.each([
     IN_USE,
   ],
 ])('the lost use of %s', (_, use, before: Row) => {
-  /** Makes the next look-up fail, as if the store were still unavailable. */
+  /** Makes the next statement fail, as if the store were still unavailable. */
   const away = () => {
     watched.meanwhile = {
       before: /^INSERT INTO oauth_access_tokens/,

@@ -21,11 +21,11 @@ const FAMILY_COLUMNS =
   'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, ' +
   'f.thumbprint, f.details';
 
-/** The columns of a family `f` for a GrantRow. */
+/** The columns of a row `f` of `oauth_families` for a GrantRow. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
-/** The columns of a family `f` and its client `c` for an AuthorizationRow. */
+/** The columns of a row `f` of `oauth_families` and its client `c` for an AuthorizationRow. */
 export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation,
   c.name AS client_name, c.scope AS client_scope, c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash`;
 
@@ -81,7 +81,7 @@ export interface GrantRow extends FamilyRow {
   readonly code_hash: string | null;
   /**
    * JSON, because a client may send characters that a text column rejects, such as NUL. Null if the
-   * code is spent.
+   * code was used.
    */
   readonly code_parameters: string | null;
   readonly code_expires_at: number | null;
@@ -90,7 +90,7 @@ export interface GrantRow extends FamilyRow {
   readonly refresh_hash: string | null;
   /**
    * How often tokens were issued. Null before the first time. The server does not read this column.
-   * It helps people who look at the row.
+   * It is for people who look at the row.
    */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
@@ -123,8 +123,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Precedes the thumbprint of a family that was bound to a key late. No thumbprint begins with this
- * character.
+ * A prefix for the thumbprint of an authorization that was bound to a key after it had unbound
+ * refresh tokens. No thumbprint begins with this character.
  */
 const LATE = '+';
 
@@ -155,7 +155,7 @@ export function readDetails(stored: string | null): { readonly details?: Details
 
 /**
  * Changes the details of an authorization in the caller's transaction. The first statement locks
- * the row, so that no other change of them is lost.
+ * the row, so that simultaneous changes are not lost.
  */
 export async function changeDetails(
   connection: SqlConnection,
@@ -211,8 +211,8 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token's mark matches the family's mark. Only the family's refresh tokens, current and
- * used, contain the mark.
+ * Whether the token's mark matches the mark of the authorization. Only the refresh tokens of the
+ * authorization, current and used, contain the mark.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
@@ -226,9 +226,9 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * A family may stay in the table after its last token has expired. It may stay for its remaining
- * time divided by this number. Without this tolerance, every refresh would write `prune_after`,
- * which is in an index.
+ * An authorization may stay in the table after its last token has expired. `prune_after` may be too
+ * late by the remaining time divided by this number. Without this tolerance, every refresh would
+ * write `prune_after`, which is in an index.
  */
 const PRUNING_SLACK = 60;
 

@@ -37,7 +37,7 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Returns the fields of those clients that have some, by their ids. */
+  /** Returns the fields of each client that has fields, with the client's id. */
   async findAll(
     clientIds: readonly string[],
     connection: SqlConnection = this.#database,
@@ -72,10 +72,10 @@ export class FurtherMetadataRecords {
     return affected;
   }
 
-  /** Replaces these fields, and keeps the others, in the caller's transaction. */
+  /** Writes these fields in the caller's transaction. Keeps the client's other fields. */
   async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
-    // Write first: this locks the row, so that the next read sees the latest fields.
+    // Write first. This locks the row, so that the next read sees the latest fields.
     const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
     await connection.execute(claim, [clientId, '{}']);
     await connection.execute(

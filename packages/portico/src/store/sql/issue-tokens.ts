@@ -5,31 +5,31 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * A use of a code or a refresh token. It claims the family's row, so that a second use finds the
- * row changed.
+ * A use of a code or a refresh token. Its UPDATE changes the row of the authorization, so that a
+ * second use finds the row changed.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
-  /** The values for the claim. */
+  /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued. The row does not have the state that the grant needs, and never
-   * will again.
+   * Returns why nothing was issued. It is called if the row is not in the state that the use needs,
+   * and never will be again.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Returns the statements that use a code or refresh token with this UPDATE, and insert its access
- * token.
+ * Returns the statements that mark a code or refresh token as used with this UPDATE, and insert its
+ * access token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
   return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 }
 
 /**
- * Uses a code or refresh token and issues the access token. Does both or neither. Only this
- * function turns a grant into tokens.
+ * Marks a code or refresh token as used and inserts the access token. Does both or neither. No
+ * other function issues tokens for a code or refresh token.
  */
 export async function issueTokens(
   database: Database,
@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // A grant must not be spent without a response. So find out: either the token exists, or the use
-  // does not happen.
+  // A code or token must not be used up without a response. So find out whether the access token
+  // was inserted. If it was not, prevent that it is inserted later.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -65,8 +65,8 @@ export async function issueTokens(
 }
 
 /**
- * Returns whether the family is active and this is its current refresh token. If not, another
- * process may have responded, and the client may have used that response.
+ * Returns whether the authorization is active and this is its current refresh token. If it is not,
+ * another process may have responded, and the client may have used that response.
  */
 async function isLastWord(
   database: Database,

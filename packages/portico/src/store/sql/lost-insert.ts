@@ -2,12 +2,12 @@ import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
  * Finds out whether a statement inserted its row if the answer of the store was lost (decision 9).
- * If the row does not exist, a blocking row takes its key. If the lost statement arrives later, it
- * finds the key taken. It then fails as a whole, including its claim.
+ * If the row does not exist, this code inserts a blocking row with its key. If the lost statement
+ * arrives later, it finds the key taken. It then fails as a whole, including its UPDATE.
  */
 export interface BlockingRow {
   readonly insert: string;
-  /** The number of time columns in the blocking row. Each gets the time of the insert. */
+  /** The number of time columns in the blocking row. Each column gets the time of the insert. */
   readonly times: number;
   /** Finds the row of the lost statement by its key and by a hash that no other row has. */
   readonly find: string;
@@ -29,12 +29,12 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
 
 /**
  * Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking
- * row, so that it never will be.
+ * row, so that the lost statement cannot insert it later.
  *
- * On every engine, the insert waits until every other transaction with the key has ended. It writes
- * even if the row exists. So a "yes" never comes from a standby, and PostgreSQL answers only after
- * its standbys have the row. Each attempt waits only briefly and is then repeated, so that others
- * can use the connection in between.
+ * On every engine, the insert of the blocking row waits until every other transaction with the key
+ * has ended. The function writes even if the row exists. So a `true` never comes from a standby,
+ * and PostgreSQL answers only after its standbys have the row. Each attempt waits only briefly and
+ * is then repeated, so that others can use the connection in between.
  */
 export function settleInsert(
   database: Database,
@@ -50,7 +50,10 @@ export function settleInsert(
   });
 }
 
-/** Inserts a blocking row with this key, or writes the row that has it again, unchanged. */
+/**
+ * Inserts a blocking row with this key. If the key is taken, writes the existing row again,
+ * unchanged.
+ */
 export async function blockInsert(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
   { insert, times }: BlockingRow,

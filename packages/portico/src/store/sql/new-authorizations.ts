@@ -6,7 +6,7 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Begins authorizations that a person approved. An UPDATE claims the approved row, such as a
+ * Begins authorizations that a person has approved. An UPDATE marks the approved row, such as a
  * consent request. The same transaction inserts the authorization and its code.
  */
 export class NewAuthorizations {
@@ -20,9 +20,9 @@ export class NewAuthorizations {
   }
 
   /**
-   * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim. `prior` is an authorization that must be alive and still
-   * apply, and which a revocation can only end before or after all of this.
+   * Runs the UPDATE with these values and inserts the authorization. Does both or neither. Returns
+   * false if the UPDATE changed no row. `prior` is an earlier authorization that must be active and
+   * still cover the new one. A revocation can end it only before or after this transaction.
    */
   begin(
     claim: readonly SqlParameter[],
@@ -48,14 +48,14 @@ export class NewAuthorizations {
 }
 
 /**
- * Writes, because a read takes no lock, or fixes a snapshot. Really changes the row: locks do not
- * reach other nodes of Galera, and only changed rows conflict there. The row is only kept a
- * millisecond longer.
+ * Locks the earlier authorization with a write, because a read takes no lock, or fixes a snapshot.
+ * The write must really change the row, because locks do not reach other nodes of Galera, and only
+ * changed rows conflict there. The only effect is that the row stays a millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;
 
-/** An authorization that does not exist yet, with the code that its first tokens are issued for. */
+/** An authorization that does not exist yet, with the code for its first tokens. */
 export interface NewAuthorization {
   readonly family: Family;
   readonly code: NewCode;

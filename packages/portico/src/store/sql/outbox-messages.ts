@@ -185,7 +185,7 @@ interface Row {
 }
 
 const COLUMNS = 'id, kind, receiver, attempts, reason, created_at, expires_at, undelivered_at';
-/** Sorts after every id. */
+/** A text that sorts after every id. */
 const BEHIND_ALL = 'g';
 const SET_ASIDE = 'waiting = waiting - 1, undelivered = undelivered + 1';
 const RESTORE = `due_at = CASE WHEN holder IS NULL THEN ? ELSE due_at END,
@@ -214,7 +214,10 @@ async function removeOne(connection: SqlConnection, { id, receiverId }: Place): 
   return false;
 }
 
-/** Removes a message that waits, without counting. Returns false if it does not wait. */
+/**
+ * Removes a waiting message without changing the counters. Returns false if the message does not
+ * wait.
+ */
 export async function removeWaiting(connection: SqlConnection, id: string): Promise<boolean> {
   const statement = `DELETE FROM oauth_outbox_messages WHERE id = ? AND ${STATES.waiting}`;
   return (await connection.execute(statement, [id])).affected === 1;

@@ -3,18 +3,18 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** Sorts after every time, so that no delivery is due. */
+/** A time that never comes, so that no delivery is due. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
-/** For how many receivers the number of dropped messages is shown. */
+/** The maximum number of receivers for which the number of dropped messages is shown. */
 const SHOWN = 50;
 
 /** A receiver to which only this process may deliver until its lease ends. */
 export interface Lease {
   readonly id: string;
   readonly kind: string;
-  /** A name for this lease. */
+  /** A random name for this lease. */
   readonly holder: string;
   /** How many attempts have failed in a row. */
   readonly failures: number;
@@ -22,7 +22,7 @@ export interface Lease {
 
 /** The result of a series of deliveries. */
 export interface TurnEnd extends LeaseEnd {
-  /** The id of a message that was delivered last, and is to be removed. */
+  /** The id of the last message, if it was delivered and must be removed. Null otherwise. */
   readonly delivered: string | null;
 }
 
@@ -32,9 +32,9 @@ interface LeaseEnd {
   readonly isTroubled: boolean;
 }
 
-/** A message of which an attempt has failed. */
+/** A message whose delivery has failed. */
 export interface FailedMessage {
-  /** Its id. */
+  /** The id of the message. */
   readonly message: string;
   readonly reason: string;
   /** Whether it waits behind all other messages of the receiver. */
@@ -60,9 +60,12 @@ interface DueRow {
 export interface DroppedMessages {
   /** The kind of messages. */
   readonly kind: string;
-  /** Who would have received them. */
+  /** The receiver of the messages. */
   readonly receiver: string;
-  /** How many were dropped, until an operator discarded the receiver's messages. */
+  /**
+   * The number of messages that were dropped since an operator last discarded the receiver's
+   * messages.
+   */
   readonly dropped: number;
 }
 
@@ -110,9 +113,10 @@ export class OutboxReceivers {
   }
 
   /**
-   * Claims at most `limit` receivers of these kinds to whom a delivery is due, longest due first.
-   * The lease moves `due_at`, so that no other process can claim the receiver before it ends. A
-   * receiver for whom another transaction adds messages is left out, so that others do not wait.
+   * Takes a lease on at most `limit` receivers of these kinds that have a delivery due, longest due
+   * first. The lease moves `due_at`, so that no other process can take the receiver before the
+   * lease ends. Skips receivers for which another transaction is adding messages, so that the
+   * others do not wait.
    */
   async claim(
     kinds: readonly string[],
@@ -124,7 +128,7 @@ export class OutboxReceivers {
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
       ORDER BY is_troubled, due_at LIMIT ${limit}`;
     const parameters = [isTroubled ? 1 : 0, now, ...kinds];
-    // Most looks find nothing. They need no transaction.
+    // Most searches find nothing. They need no transaction.
     if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
     const { lockingUnlocked } = getDialect(this.#database);
     return this.#database.transaction(async (connection) => {
@@ -234,7 +238,7 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
-/** Higher than the number of any message that was not moved. */
+/** A number that is higher than the number of any message that was not moved. */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
 const MOVE_BACK = `UPDATE oauth_outbox_messages SET number = ? +
@@ -254,9 +258,9 @@ interface Ended extends LeaseEnd {
 }
 
 /**
- * Ends a lease, and counts what waits. The first statement locks the row, so that no message is
- * added meanwhile. With a number that is too high, the receiver would be due again and again.
- * Returns false, and counts nothing, if the lease had ended.
+ * Ends a lease, and counts the waiting messages. The first statement locks the row, so that no
+ * message is added in the meantime. If the count were too high, the receiver would be due again and
+ * again. Returns false, and counts nothing, if the lease had already ended.
  */
 async function end(
   connection: SqlConnection,

@@ -33,9 +33,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the refresh token, used or not. Returns null if it is unknown. The mark leaves the
-   * server only in refresh tokens. So if a token has its family's mark and is not the current
-   * token, it was used before.
+   * Returns the refresh token, used or not. Returns null if it is unknown. Only refresh tokens
+   * contain the mark. So if a token has the mark of its authorization and is not the current token,
+   * it was used before.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -43,11 +43,11 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Uses the token and issues its successors. Does both or neither. If the token was used before,
-   * revokes the family.
+   * Marks the token as used and issues new tokens. Does both or neither. If the token was used
+   * before, revokes the authorization.
    *
-   * If you pass an encrypted response to store, it replaces the stored one. In that case, the
-   * function revokes nothing, and the refusal is `taken`.
+   * If you pass an encrypted response to store, it replaces the stored one. In that case, a second
+   * use revokes nothing, and the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -74,8 +74,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the family's stored response to the last refresh, once that refresh is durable. Returns
-   * null if there is no stored response or the family is revoked (decision 37).
+   * Returns the authorization's stored response to the last refresh, after that refresh is durable.
+   * Returns null if there is no stored response or the authorization is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood
@@ -103,7 +103,7 @@ const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? A
 
 /**
  * Reads with a write, because a write waits for the standbys. If only the primary had the response,
- * a failover would lose it.
+ * a failover could lose it.
  */
 const READ_ANSWER_BY_WRITING =
   'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +

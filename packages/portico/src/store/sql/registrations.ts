@@ -23,7 +23,7 @@ export class RegistrationRecords {
 
   /**
    * Registers a client within the limits, and uses the initial access token. Does both or neither.
-   * Simultaneous calls, even in other processes, are counted one after the other.
+   * If several calls run at the same time, even in other processes, they run one after the other.
    */
   async registerClient(
     registration: NewRegistration,
@@ -32,7 +32,8 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check before the transaction, so that a client that must wait is refused without a write.
+    // Check before the transaction, so that the server can reject a client that must wait without a
+    // write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -42,7 +43,7 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // In a separate turn, which starts after the lost one has ended.
+      // Run this in a new transaction, which starts after the lost one has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -134,7 +135,10 @@ async function updateRegistration(
   return affected === 1;
 }
 
-/** Claims the row that every registration writes first, also in other processes. */
+/**
+ * Locks the row that every registration writes first, even in other processes. So registrations run
+ * one after the other.
+ */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
     REGISTRATION_TURN,
@@ -183,8 +187,8 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // An operator decides how many clients register with tokens. Registrations by strangers must not
-  // block these clients.
+  // An operator decides how many clients register with tokens. Registrations without a token must
+  // not block these clients.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +

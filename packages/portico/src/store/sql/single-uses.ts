@@ -21,8 +21,8 @@ export class SingleUseRecords {
    * use the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
-    // The row is the claim. If there are several simultaneous inserts, on any node, only one
-    // succeeds.
+    // The inserted row marks the value as used. If there are several simultaneous inserts, on any
+    // node, only one succeeds.
     return insertIfNone(this.#database, ROW, '(hash)', [hash, expiresAt]);
   }
 }

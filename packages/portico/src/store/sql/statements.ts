@@ -31,8 +31,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Resolves once it is durable that there is nothing to revoke. If a read may show data that is lost
- * later, writes the unchanged revocation again.
+ * Resolves when it is durable that there is nothing to revoke. If a read may show data that is lost
+ * later, writes the revocation again, unchanged.
  */
 export async function confirmRevocation(
   database: Database,
@@ -53,8 +53,8 @@ export type Condition = readonly [
 
 /**
  * Returns the keys of at most `limit` rows that meet the condition, in the order of the condition's
- * column. PostgreSQL plans the statement without its values. Without this order, it would expect a
- * third of the table to match, and read the whole table instead of the index.
+ * column. PostgreSQL plans the statement without its values. If there were no order, it would
+ * expect a third of the table to match, and read the whole table instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,

@@ -13,8 +13,8 @@ export class SubjectRecords {
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read it again. If a simultaneous call has erased the person, it removed the subject
-    // together with the consent that needs it.
+    // Do not read the subject again and return it. If a simultaneous call has erased the person, it
+    // removed the subject together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be stored');
@@ -71,7 +71,7 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /** Inserts the row unless another row has its key. `''` means any key of the table. */
+  /** Inserts the row unless another row has its key. `''` stands for any key of the table. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

@@ -18,9 +18,9 @@ export class WaitingRequestRecords {
 
   /**
    * Stores the request within the budget. If there is no room, removes the oldest requests of the
-   * network that uses the most. It does this only if that network uses more than this request's
-   * network would. Returns false if there is still no room. If you pass no budget, the request is
-   * not counted.
+   * network that uses the most bytes. It does this only if that network uses more than this
+   * request's network would use. Returns false if there is still no room. If you pass no budget,
+   * the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -31,7 +31,8 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Check this first, so that a network with no room left is refused without a write.
+    // Check this first, so that the server can reject a request from a network without room before
+    // it writes anything.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -83,8 +84,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Claim the row that every caller writes first. So no other request is added between the count
-  // and the insert.
+  // Lock the row that every call writes first. So no other request is added between the count and
+  // the insert.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
     [BUDGET_ROW],

@@ -1,4 +1,7 @@
-/** The texts that say which client asks and where the response goes. Several pages use them. */
+/**
+ * The texts that say which client asks for access and where the response goes. Several pages use
+ * them.
+ */
 export const WHO_ASKS = {
   'client.on_this_computer': 'a program on this computer',
   'client.on_this_device': 'an application on this device',

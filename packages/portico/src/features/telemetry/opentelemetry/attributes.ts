@@ -31,7 +31,7 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The names of the engines in the conventions. MariaDB counts as MySQL. */
+/** The names of the engines in the conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',

@@ -71,8 +71,8 @@ export class Spans {
 }
 
 /**
- * Failures of the server. A refusal is not a failure: its reason is recorded, and the status of the
- * span stays unset.
+ * Reasons that mark the span as failed. A refusal is not a failure of the server: its reason is
+ * recorded, and the status of the span stays unset.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
