@@ -1,0 +1,129 @@
+// The branches that the tests take, by file, and the page docs/coverage.md.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as prettier from 'prettier';
+import { reasonFor } from './explained.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+export const BASELINE = path.join('tools', 'coverage', 'baseline.json');
+export const PAGE = path.join('docs', 'coverage.md');
+
+/** The share of its branches that the tests of a file must take, in percent. */
+export const LEAST = 95;
+
+export interface Count {
+  readonly branches: number;
+  readonly covered: number;
+}
+
+/** The counts by file. */
+export type Coverage = Readonly<Record<string, Count>>;
+
+/** The part of Istanbul's coverage-final.json that is read here. */
+export type Written = Readonly<
+  Record<
+    string,
+    {
+      readonly b: Readonly<Record<string, readonly number[]>>;
+      readonly branchMap: Readonly<
+        Record<
+          string,
+          { readonly type: string; readonly loc: { readonly start: Readonly<Record<string, number>> } }
+        >
+      >;
+    }
+  >
+>;
+
+export function readCoverage(): Coverage {
+  return JSON.parse(readFileSync(path.join(root, BASELINE), 'utf8')) as Coverage;
+}
+
+/**
+ * Returns the counts of the sources in one or several results. A file may be loaded both as it is
+ * and in a bundle. Then a branch counts as taken if it was taken in one of them.
+ */
+export function branchesOf(results: readonly Written[], from: string): Coverage {
+  const files = new Map<string, Map<string, number[]>>();
+  for (const [name, { b, branchMap }] of results.flatMap((each) => Object.entries(each))) {
+    const file = path.relative(from, name);
+    if (!/^packages\/[^/]+\/src\//.test(file)) continue;
+    const taken = files.get(file) ?? new Map<string, number[]>();
+    files.set(file, taken);
+    for (const [id, { type, loc }] of Object.entries(branchMap)) {
+      const key = JSON.stringify([type, loc.start['line'], loc.start['column']]);
+      const before = taken.get(key) ?? [];
+      const hits = b[id] ?? [];
+      const places = Array.from({ length: Math.max(hits.length, before.length) });
+      taken.set(
+        key,
+        places.map((_, place) => Math.max(hits[place] ?? 0, before[place] ?? 0)),
+      );
+    }
+  }
+  const counts = [...files].map(([file, taken]): [string, Count] => {
+    const all = [...taken.values()].flat();
+    return [file, { branches: all.length, covered: all.filter((hits) => hits > 0).length }];
+  });
+  return Object.fromEntries(counts.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Returns the files that are under the limit. */
+export function filesBelow(coverage: Coverage): readonly string[] {
+  return Object.keys(coverage).filter((file) => {
+    const { branches, covered } = coverage[file] as Count;
+    return 100 * covered < LEAST * branches;
+  });
+}
+
+export function sumOf(counts: readonly Count[]): Count & { readonly percent: number } {
+  const branches = counts.reduce((sum, each) => sum + each.branches, 0);
+  const covered = counts.reduce((sum, each) => sum + each.covered, 0);
+  const percent = branches === 0 ? 100 : Math.floor((10_000 * covered) / branches) / 100;
+  return { branches, covered, percent };
+}
+
+const INTRODUCTION = `# Coverage
+
+\`npm run coverage\` runs the tests of the packages, of the mutants and of the console on SQLite in their short form. It counts the branches that they take: both ways of a condition, each default, each side of \`&&\`, \`||\` and \`??\`. The processes that the tests start count too. The command writes this page. [Mutation testing](mutation.md) shows whether a test would notice a change of the code.`;
+
+const BELOW = `These files are below ${LEAST} %. The reasons are in [tools/coverage/explained.ts](../tools/coverage/explained.ts). A file without a reason needs a test or a reason.`;
+
+const OPEN = 'No reason yet';
+
+/** Returns the page as Markdown. */
+export async function pageOf(coverage: Coverage): Promise<string> {
+  const packages = Map.groupBy(Object.keys(coverage), (file) => file.split('/')[1] ?? '');
+  const row = (name: string, files: readonly string[]) => {
+    const { branches, covered, percent } = sumOf(files.map((file) => coverage[file] as Count));
+    const below = filesBelow(coverage).filter((file) => files.includes(file)).length;
+    return `| ${name} | ${files.length} | ${branches} | ${covered} | ${percent} % | ${below} |`;
+  };
+  const groups = Map.groupBy(filesBelow(coverage), (file) => reasonFor(file) ?? OPEN);
+  const lists = [...groups].map(([why, files]) => {
+    const rows = files.map((file) => {
+      const { branches, covered, percent } = sumOf([coverage[file] as Count]);
+      return `| \`${file.replace('packages/', '')}\` | ${covered} of ${branches} | ${percent} % |`;
+    });
+    return `**${why}**\n\n| File | Branches taken | Share |\n| --- | ---: | ---: |\n${rows.join('\n')}`;
+  });
+  const text = [
+    INTRODUCTION,
+    '## By package',
+    [
+      '| Package | Files | Branches | Taken | Share | Files below |',
+      '| --- | ---: | ---: | ---: | ---: | ---: |',
+      ...[...packages].map(([name, files]) => row(name, files)),
+      row('**all**', Object.keys(coverage)),
+    ].join('\n'),
+    '## Files below the limit',
+    BELOW,
+    ...lists,
+    '## Next',
+    '[Mutation testing](mutation.md), and [what else is checked](assurance.md).',
+  ].join('\n\n');
+  return prettier.format(text, {
+    ...(await prettier.resolveConfig(path.join(root, PAGE))),
+    parser: 'markdown',
+  });
+}
