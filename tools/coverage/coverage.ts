@@ -74,7 +74,7 @@ export function branchesOf(results: readonly Written[], from: string): Coverage 
 /** Returns the files that are under the limit. */
 export function filesBelow(coverage: Coverage): readonly string[] {
   return Object.keys(coverage).filter((file) => {
-    const { branches, covered } = coverage[file];
+    const { branches, covered } = coverage[file] as Count;
     return 100 * covered < LEAST * branches;
   });
 }
@@ -98,14 +98,14 @@ const OPEN = 'No reason yet';
 export async function pageOf(coverage: Coverage): Promise<string> {
   const packages = Map.groupBy(Object.keys(coverage), (file) => file.split('/')[1] ?? '');
   const row = (name: string, files: readonly string[]) => {
-    const { branches, covered, percent } = sumOf(files.map((file) => coverage[file]));
+    const { branches, covered, percent } = sumOf(files.map((file) => coverage[file] as Count));
     const below = filesBelow(coverage).filter((file) => files.includes(file)).length;
     return `| ${name} | ${files.length} | ${branches} | ${covered} | ${percent} % | ${below} |`;
   };
   const groups = Map.groupBy(filesBelow(coverage), (file) => reasonFor(file) ?? OPEN);
   const lists = [...groups].map(([why, files]) => {
     const rows = files.map((file) => {
-      const { branches, covered, percent } = sumOf([coverage[file]]);
+      const { branches, covered, percent } = sumOf([coverage[file] as Count]);
       return `| \`${file.replace('packages/', '')}\` | ${covered} of ${branches} | ${percent} % |`;
     });
     return `**${why}**\n\n| File | Branches taken | Share |\n| --- | ---: | ---: |\n${rows.join('\n')}`;
