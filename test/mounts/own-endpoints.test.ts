@@ -222,7 +222,7 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
     socket.write(`GET ${PATH} HTTP/1.1\r\nHost: app.example\r\n\r\n`);
     await arrived.promise;
     socket.destroy();
-    await left.promise;
+    await expect(left.promise).resolves.toBeUndefined();
   });
 
   test('replaces the headers of the body of the application, and adds its own fields', async () => {
