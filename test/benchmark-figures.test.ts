@@ -61,14 +61,16 @@ describe('the figures of the benchmarks', () => {
     expect(result.date).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
 
-  test.each(['README.md', 'docs/comparison.md', 'tools/bench/RESULTS.md'])(
-    'say their day and how many targets were reached: %s',
-    (page) => {
-      const text = read(page);
-      for (const { run } of RUNS) {
-        expect(text).toContain(`Targets reached: ${run.targets.reached} of ${run.targets.of}.`);
-        expect(text).toContain(new Date(run.date).getUTCFullYear().toString());
-      }
-    },
-  );
+  test.each([
+    ['README.md', ['sqlite']],
+    ['docs/comparison.md', ['sqlite']],
+    ['tools/bench/RESULTS.md', ['sqlite', 'postgres']],
+  ])('say their day and how many targets were reached: %s', (page, engines) => {
+    const text = read(page);
+    for (const engine of engines) {
+      const { date, targets } = storedResults().get(engine) ?? {};
+      expect(text).toContain(`Targets reached: ${targets?.reached} of ${targets?.of}.`);
+      expect(text).toContain(new Date(date ?? '').getUTCFullYear().toString());
+    }
+  });
 });

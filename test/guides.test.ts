@@ -8,9 +8,12 @@ import { ROOT } from './support/console.ts';
 /** Pages to look things up in. All other pages of docs/ are guides. */
 const REFERENCE = [
   'docs/assurance.md',
+  'docs/audit-guide.md',
   'docs/configuration.md',
+  'docs/coverage.md',
   'docs/extension-points.md',
   'docs/host-contract.md',
+  'docs/mutation.md',
   'docs/specification.md',
   'docs/standards.md',
   'docs/threat-model.md',

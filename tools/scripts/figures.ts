@@ -54,6 +54,7 @@ export async function currentFiles(): Promise<ReadonlyMap<string, string>> {
 
 function textOf(name: string, results: ReadonlyMap<string, Result>): string {
   if (name === 'summary') return summaryOf(results);
+  if (name === 'short') return shortOf(results);
   if (name === 'cost-history') return historyTable();
   const result = results.get(name);
   if (result === undefined) throw new Error(`There is no tools/bench/results/${name}.json`);
@@ -112,6 +113,22 @@ function summaryOf(results: ReadonlyMap<string, Result>): string {
   return [markdownOf({ caption: '', head: ['10 connections', ...head], rows }), ...said].join(
     '\n\n',
   );
+}
+
+/** Returns the rates of three works on SQLite as a sentence. */
+function shortOf(results: ReadonlyMap<string, Result>): string {
+  const run = results.get('sqlite');
+  if (run === undefined || !isRun(run)) throw new Error('There is no complete run on SQLite');
+  const works = ['client-credentials token', 'introspection', 'UserInfo'];
+  const measured = works.map((work) => ratiosOf(run, work, ['oidc-provider']));
+  const [tokens, introspections, userinfo] = measured.map(([rate]) => rate);
+  const times = measured.map(([, ratio = '']) => ratio.replace(' ×', ''));
+  const { reached, of } = run.targets;
+  return [
+    `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
+    `responses a second (${times.join(', ')} times oidc-provider). ${circumstancesOf(run)}`,
+    `Targets reached: ${reached} of ${of}.`,
+  ].join(' ');
 }
 
 const isPeer = (server: string): boolean => !server.startsWith(OURS) && server !== 'bare';

@@ -105,9 +105,11 @@ for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(Req
         };
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
-Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
 
 /** Returns a Request that is made on demand. */
 export function incomingRequest(source: RequestSource): Request {
+  // Some frameworks replace the global Request while the application starts.
+  if (!(IncomingRequest.prototype instanceof Request))
+    Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
   return new IncomingRequest(source) as unknown as Request;
 }
