@@ -1,4 +1,5 @@
 // @engines sqlite: it is about the requests and replies of frameworks, and asks no store
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +23,9 @@ import {
   type Endpoint,
   type OpenedDatabase,
 } from 'portico';
+import { promisify } from 'node:util';
 import { createGunzip, gzipSync } from 'node:zlib';
+import { ROOT } from '../support/console.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 const PATH = '/oauth/own';
@@ -306,6 +309,54 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
     expect(await closed).toBe('closed');
     expect(sent).toBeLessThan(100);
   });
+});
+
+test('an endpoint reads its request in a process where Hono has replaced the global Request', async () => {
+  const program = `
+    import { getRequestListener } from '@hono/node-server';
+    getRequestListener(() => new Response());
+    const { createServer } = await import('node:http');
+    const { portico } = await import('portico/node');
+    const { configurationWith, createAuthorizationServer, defineFeature, openDatabase } = await import('portico');
+    const own = defineFeature({
+      name: 'own',
+      endpoints: [{ name: 'own_endpoint', path: '/own', methods: ['POST'] }],
+      start: () => ({
+        handlers: () => ({
+          own_endpoint: async (request) => ({
+            status: 200,
+            headers: { 'Content-Type': 'text/plain' },
+            body: [request instanceof Request, request.url, Buffer.from(await request.arrayBuffer())].join(' '),
+          }),
+        }),
+      }),
+    });
+    const server = createAuthorizationServer({
+      publicUrl: 'https://app.example',
+      config: configurationWith([own]).parse({ name: 'App', scopes: {}, key_path: 'keys' }),
+      database: openDatabase('sqlite:data.sqlite', { directory: ${JSON.stringify(folder)} }),
+      features: [own],
+      host: {
+        signedIn: async () => null,
+        loadAccount: async () => null,
+        holdsPermission: async () => false,
+        browserSecret: async () => 'the secret of this one browser',
+        loginUrl: '/login',
+      },
+    });
+    const mounted = portico(server);
+    const listening = createServer((incoming, outgoing) => void mounted.handle(incoming, outgoing));
+    listening.listen(0, '127.0.0.1', async () => {
+      const url = 'http://127.0.0.1:' + listening.address().port + '/own';
+      console.log(await (await fetch(url, { method: 'POST', body: 'text' })).text());
+      process.exit();
+    });
+  `;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: ROOT,
+  });
+  expect(stdout.trim()).toBe('true https://app.example/own text');
 });
 
 describe('a body that Fastify decompresses before an endpoint', () => {

@@ -86,23 +86,29 @@ function bytesOf(source: Readable): Promise<Buffer> {
   });
 }
 
-// All other members of a Request come from the real one.
-const own = Object.getOwnPropertyNames(IncomingRequest.prototype);
-for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(Request.prototype))) {
-  if (own.includes(name)) continue;
+// All other members of a Request come from the real one. A framework may have replaced the global
+// Request by a class that extends it.
+for (
+  let prototype: object = Request.prototype;
+  prototype !== Object.prototype;
+  prototype = Object.getPrototypeOf(prototype) as object
+)
+  for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
+    if (!Object.hasOwn(IncomingRequest.prototype, name)) takeFromReal(name, 'value' in member);
+
+function takeFromReal(name: string, isMethod: boolean): void {
   const read = (request: IncomingRequest): unknown => Reflect.get(request.real, name);
-  const descriptor: PropertyDescriptor & ThisType<IncomingRequest> =
-    'value' in member
-      ? {
-          value(...given: unknown[]) {
-            return Reflect.apply(read(this) as () => unknown, this.real, given);
-          },
-        }
-      : {
-          get() {
-            return read(this);
-          },
-        };
+  const descriptor: PropertyDescriptor & ThisType<IncomingRequest> = isMethod
+    ? {
+        value(...given: unknown[]) {
+          return Reflect.apply(read(this) as () => unknown, this.real, given);
+        },
+      }
+    : {
+        get() {
+          return read(this);
+        },
+      };
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
