@@ -112,9 +112,13 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // Read integers as bigints, because a number would round 64-bit values.
-  if (numbersRow) statement.setReadBigInts(true);
-  if (columns.length === 0) return { ...kind, toRows: null };
+  // Read the number of the last row as a bigint. Every statement gets it, even COMMIT. Node 26 throws
+  // an error, after it has run the statement, if the number is larger than a JavaScript number can
+  // be. Earlier versions round it.
+  if (columns.length === 0) {
+    statement.setReadBigInts(true);
+    return { ...kind, toRows: null };
+  }
   // The columns of `*` depend on the schema, which another process may change. So let the driver
   // name the columns.
   if (sql.includes('*'))
