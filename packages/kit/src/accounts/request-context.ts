@@ -13,8 +13,7 @@ export interface PeopleParts {
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
   /**
-   * The `Authorization` schemes of requests with an access token, besides Bearer. For example,
-   * DPoP.
+   * The `Authorization` schemes, other than Bearer, that carry an access token. For example, DPoP.
    */
   readonly tokenSchemes: readonly string[];
 }

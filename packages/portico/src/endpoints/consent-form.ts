@@ -47,7 +47,7 @@ export class ConsentForm {
     this.#replies = replies;
   }
 
-  /** Handles the answer of the person to whom the request was shown. */
+  /** Handles a person's answer on the consent page. */
   async answer(request: Request, form: Parameters): Promise<Reply> {
     const requestId = form.get('request_id');
     const csrfToken = form.get('csrf_token');

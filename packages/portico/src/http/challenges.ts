@@ -9,7 +9,7 @@ export interface BindingOffer {
   readonly required: boolean;
   /** Additional parameters for a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Members of the resource's metadata (RFC 9728 section 2). */
+  /** Additional members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The request header field for a proof. */
   readonly proofField: string;

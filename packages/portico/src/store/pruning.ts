@@ -5,7 +5,7 @@ import type { ExpiredRecords } from './sql/expired.ts';
 
 /** The number of removed rows of each kind. */
 export interface PrunedRows {
-  /** The number of authorizations, each with its code and its refresh token. */
+  /** The number of removed authorizations. Their codes and refresh tokens are removed with them. */
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;

@@ -39,7 +39,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** Whether it is safe to send a text to the store. Not every engine accepts every text. */
+/** Whether every database accepts this string. Some databases refuse certain characters. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }
