@@ -112,9 +112,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // Read the number of the last row as a bigint. Every statement gets it, even COMMIT. Node 26 throws
-  // an error, after it has run the statement, if the number is larger than a JavaScript number can
-  // be. Earlier versions round it.
+  // Read the number of the last row as a bigint, because a number would round it. Every statement
+  // gets it, even COMMIT. For a number above 2^53, Node 26 runs the statement and then throws.
   if (columns.length === 0) {
     statement.setReadBigInts(true);
     return { ...kind, toRows: null };
