@@ -37,7 +37,7 @@ export class Accounts {
   }
 
   /**
-   * Returns the person who is signed in in the browser that sent this request. Returns null if no
+   * Returns the person who is signed in to the browser that sent this request. Returns null if no
    * person is signed in.
    */
   async visitor(request: Request): Promise<Visitor | null> {

@@ -172,30 +172,30 @@ export interface OAuthServerConfigInput {
    * `profile` and `email` are built in. Needed.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
-  /** The URL of the API that tokens are for (RFC 8707); none. */
+  /** The URL of the API that tokens are for (RFC 8707). Default: none. */
   readonly audience?: string | undefined;
-  /** Your sign-in page: the name of a route, or a path that begins with `/`; `login`. */
+  /** Your sign-in page: the name of a route, or a path that begins with `/`. Default: `login`. */
   readonly login_route?: string | undefined;
-  /** Whether the plugin adds the endpoints to the application's routes; true. */
+  /** Whether the plugin adds the endpoints to the application's routes. Default: true. */
   readonly routes?: boolean | undefined;
   /** Returns claims about a person, in addition to the claims in the profile. */
   readonly claims?: ClaimsMapper | undefined;
-  /** The directory of the signing keys; `storage/oauth/keys`. */
+  /** The directory of the signing keys. Default: `storage/oauth/keys`. */
   readonly key_path?: string | undefined;
-  /** How long an access token lives, in seconds; 3600. */
+  /** How long an access token lives, in seconds. Default: 3600. */
   readonly access_token_ttl?: number | undefined;
-  /** How long a refresh token lives, in seconds; 2592000. */
+  /** How long a refresh token lives, in seconds. Default: 2592000. */
   readonly refresh_token_ttl?: number | undefined;
-  /** How long an ID token lives, in seconds; 3600. */
+  /** How long an ID token lives, in seconds. Default: 3600. */
   readonly id_token_ttl?: number | undefined;
-  /** How long an authorization code lives, in seconds; 60. */
+  /** How long an authorization code lives, in seconds. Default: 60. */
   readonly code_ttl?: number | undefined;
-  /** How long a person may take to answer on the consent page, in seconds; 600. */
+  /** How long a person may take to answer on the consent page, in seconds. Default: 600. */
   readonly consent_ttl?: number | undefined;
   /**
    * The languages of the pages: true for all, or a list of tags (BCP 47). The first language is the
    * default, for people who ask for none of the others. You can add languages with files
-   * (docs/pages.md). By default, the pages are in English; false.
+   * (docs/pages.md). By default, the pages are in English. Default: false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
@@ -211,16 +211,16 @@ export interface ScopeConfig {
   /** Describes what the scope allows, for the person who gives consent. Needed. */
   readonly label?: string | undefined;
   /**
-   * A longer explanation, which people can open on the consent page and the applications page;
-   * none.
+   * A longer explanation, which people can open on the consent page and the applications page.
+   * Default: none.
    */
   readonly description?: string | undefined;
-  /** The permission that a person must have; the scope's own name. */
+  /** The permission that a person must have. Default: the scope's own name. */
   readonly permission?: string | undefined;
   /**
    * The claims from `getProfile()` and `oauth_server:claims` that the scope releases in ID tokens
    * and at UserInfo, while the person has the scope's permission. You cannot list claims of the
-   * protocol itself, such as `sub`; none.
+   * protocol itself, such as `sub`. Default: none.
    */
   readonly claims?: readonly string[] | undefined;
 }

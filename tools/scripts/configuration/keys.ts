@@ -196,7 +196,8 @@ function defaultOf({ def }: Schema): unknown {
 // ---------------------------------------------------------------------------------------------
 
 /**
- * Splits a comment such as `How long a code lives, in seconds; 60.` into a sentence and a default.
+ * Splits a comment such as `How long a code lives, in seconds. Default: 60.` into a sentence and a
+ * default.
  */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
   if (comment.endsWith(' Needed.'))
@@ -204,7 +205,7 @@ function withoutDefault(comment: string): { readonly says: string; readonly end:
   const off = /^(.*[^,;])[,;]? or `off`, the default\.$/.exec(comment);
   if (off !== null) return { says: `${off[1] ?? ''}.`, end: '`off`' };
   const [, says = comment, end = null] =
-    /^(.*)(?:; |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
+    /^(.*)(?:; |\. Default: |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
   return end !== null && DEFAULT.test(end)
     ? { says: `${says}.`, end: end.replace(/, unless given$/, '') }
     : { says: comment, end: null };

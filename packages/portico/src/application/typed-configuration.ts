@@ -14,12 +14,13 @@ export interface KitConfigInput {
    * issuer. Needed.
    */
   readonly public_url?: string | undefined;
-  /** The path prefix of every endpoint, such as `/auth`; none. */
+  /** The path prefix of every endpoint, such as `/auth`. Default: none. */
   readonly base_path?: string | undefined;
-  /** Whether a proxy removes `base_path` before a request arrives; false. */
+  /** Whether a proxy removes `base_path` before a request arrives. Default: false. */
   readonly base_path_stripped?: boolean | undefined;
   /**
-   * The application's display name if there is no `oauth_server:name`; the host of `public_url`.
+   * The application's display name if there is no `oauth_server:name`. Default: the host of
+   * `public_url`.
    */
   readonly name?: string | undefined;
   /**
@@ -37,29 +38,29 @@ export interface KitConfigInput {
    * connection's `search_path` selects.
    */
   readonly database_schema?: string | undefined;
-  /** The maximum number of connections that Portico opens to a database server; 10. */
+  /** The maximum number of connections that Portico opens to a database server. Default: 10. */
   readonly database_pool_size?: number | undefined;
-  /** How long Portico uses one connection to a server, in seconds; 300. */
+  /** How long Portico uses one connection to a server, in seconds. Default: 300. */
   readonly database_connection_lifetime?: number | undefined;
-  /** The maximum duration of a statement on a database server, in seconds; 10. */
+  /** The maximum duration of a statement on a database server, in seconds. Default: 10. */
   readonly database_statement_timeout?: number | undefined;
   /**
    * The maximum size of a body for the application's own routes, in bytes. Larger bodies get a 413
    * response. 1048576.
    */
   readonly body_limit?: number | undefined;
-  /** How many proxies in front of the server append to `X-Forwarded-For`; 0. */
+  /** How many proxies in front of the server append to `X-Forwarded-For`. Default: 0. */
   readonly trusted_proxies?: number | undefined;
-  /** How long a session lives after its last use, in seconds; 1209600. */
+  /** How long a session lives after its last use, in seconds. Default: 1209600. */
   readonly session_ttl?: number | undefined;
   /**
    * Whether the kit's sign-in page may run scripts with its nonce, such as a script for passkeys in
-   * a slot. They may send requests only to this origin; false.
+   * a slot. They may send requests only to this origin. Default: false.
    */
   readonly sign_in_scripts?: boolean | undefined;
   /**
    * Whether the kit's sign-in page has a button that shows the password. The button needs a script
-   * of Portico. This setting allows only that script; false.
+   * of Portico. This setting allows only that script. Default: false.
    */
   readonly sign_in_show_password?: boolean | undefined;
   /**
@@ -72,17 +73,22 @@ export interface KitConfigInput {
 
 /** The section `sign_in_links` of the configuration. */
 export interface SignInLinksInput {
-  /** The link "Forgot your password?". It leads to where people get a new password; none. */
+  /**
+   * The link "Forgot your password?". It leads to where people get a new password. Default: none.
+   */
   readonly forgot_password?: string | undefined;
-  /** The link "Terms"; none. */
+  /** The link "Terms". Default: none. */
   readonly terms?: string | undefined;
 }
 
 /** The section `log` of the configuration. */
 export interface LogConfigInput {
-  /** The file, relative to the application's folder, or `-` for standard output; `logs/app.log`. */
+  /**
+   * The file, relative to the application's folder, or `-` for standard output. Default:
+   * `logs/app.log`.
+   */
   readonly path?: string | undefined;
-  /** The lowest level that is written; `info`. */
+  /** The lowest level that is written. Default: `info`. */
   readonly level?: 'debug' | 'info' | 'warning' | 'error' | undefined;
 }
 

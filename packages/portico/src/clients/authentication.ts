@@ -98,8 +98,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Verification is cheap, and a signature cannot be guessed. So only failed
-   * assertions are counted, and failures from an attacker do not slow down the client.
+   * Verifies an assertion. Counts only failed assertions. It never delays a valid one, because
+   * verification is cheap and a signature cannot be guessed. So an attacker cannot slow down the
+   * client.
    */
   async assertion(
     request: Request,

@@ -56,7 +56,7 @@ const INSERTIONS_PER_BATCH = 50;
  */
 const MARGIN = 3_600_000;
 /**
- * A text that sorts before the id of every access token, so that the search begins with the first
+ * A string that sorts before the id of every access token, so that the search begins with the first
  * token.
  */
 const FIRST = '';

@@ -25,7 +25,7 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events. They do not affect `Host.audit`; nothing. */
+  /** Settings for audit events. They do not affect `Host.audit`. Default: nothing. */
   readonly audit?: AuditConfigInput | undefined;
 }
 
@@ -33,14 +33,14 @@ export interface AuditConfig {
 export interface AuditKeys {
   /**
    * Whether the server stores audit events in the table `oauth_audit`. The command `oauth:audit`
-   * reads them there; false.
+   * reads them there. Default: false.
    */
   readonly keep?: boolean | undefined;
-  /** After how many days the server deletes stored events; never. */
+  /** After how many days the server deletes stored events. Default: never. */
   readonly retention_days?: number | undefined;
   /**
    * Where the server writes each audit event as a line of JSON: `-` for standard output, or the
-   * absolute path of a file; nowhere.
+   * absolute path of a file. Default: nowhere.
    */
   readonly stream?: string | undefined;
 }

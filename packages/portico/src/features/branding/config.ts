@@ -31,14 +31,14 @@ export interface BrandingInput {
   /**
    * The logo: a file in the application's folder, at most 256 KiB, as PNG, SVG, WebP or JPEG.
    * Portico serves it at `/oauth/branding/logo`. If your application already serves the logo, give
-   * its path instead, such as `{ path: '/static/logo.svg' }`; none.
+   * its path instead, such as `{ path: '/static/logo.svg' }`. Default: none.
    */
   readonly logo?: string | { readonly path: string } | undefined;
-  /** The logo for dark mode; `logo`. */
+  /** The logo for dark mode. Default: `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
   /**
-   * Whether the logo contains the name. If true, the pages do not show the name beside the logo;
-   * false.
+   * Whether the logo contains the name. If true, the pages do not show the name beside the logo.
+   * Default: false.
    */
   readonly logo_shows_name?: boolean | undefined;
   /**
@@ -46,7 +46,7 @@ export interface BrandingInput {
    * to read, browsers darken it until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent color for dark mode. If it is too dark, browsers lighten it; `accent`. */
+  /** The accent color for dark mode. If it is too dark, browsers lighten it. Default: `accent`. */
   readonly accent_dark?: string | undefined;
 }
 

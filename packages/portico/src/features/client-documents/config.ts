@@ -33,7 +33,7 @@ export interface DocumentsConfig {
   /**
    * Whether a client can use the `https` URL of its metadata as its client id
    * (draft-ietf-oauth-client-id-metadata-document-02). `true` accepts every host. Use an object to
-   * allow or deny certain hosts; false.
+   * allow or deny certain hosts. Default: false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
 }

@@ -23,7 +23,7 @@ export interface DpopConfig {
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /**
    * Whether each proof must contain a nonce that the server issued in the last minutes (RFC 9449
-   * section 8); false.
+   * section 8). Default: false.
    */
   readonly dpop_nonces?: boolean | undefined;
 }
@@ -31,7 +31,7 @@ export interface DpopConfig {
 export interface DpopScopeConfig {
   /**
    * Whether a token must be bound to a key to have this scope. If true, `oauth_server:dpop` must
-   * not be `off`; false.
+   * not be `off`. Default: false.
    */
   readonly dpop?: boolean | undefined;
 }

@@ -57,12 +57,12 @@ export interface HealthConfig {
 export interface HealthPathsInput {
   /**
    * The path of the liveness probe. It shows whether the process responds. False disables the
-   * probe; `/health/live`.
+   * probe. Default: `/health/live`.
    */
   readonly live?: string | false | undefined;
   /**
    * The path of the readiness probe. It shows whether the process can receive requests. False
-   * disables the probe; `/health/ready`.
+   * disables the probe. Default: `/health/ready`.
    */
   readonly ready?: string | false | undefined;
 }

@@ -8,7 +8,7 @@ export const logoutShape = {
 export interface LogoutConfig {
   /**
    * Whether clients can send people to this server to sign out (OpenID Connect RP-Initiated Logout
-   * 1.0). Needs `signOut` in the host; false.
+   * 1.0). Needs `signOut` in the host. Default: false.
    */
   readonly logout?: boolean | undefined;
 }

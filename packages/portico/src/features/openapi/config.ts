@@ -7,7 +7,8 @@ export const openapiShape = {
 
 export interface OpenApiConfig {
   /**
-   * Whether the server describes its endpoints at `/oauth/openapi.json` (OpenAPI 3.1); false.
+   * Whether the server describes its endpoints at `/oauth/openapi.json` (OpenAPI 3.1). Default:
+   * false.
    */
   readonly openapi?: boolean | undefined;
 }

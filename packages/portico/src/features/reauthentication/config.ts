@@ -26,12 +26,12 @@ export interface ReauthenticationConfig {
   /**
    * Whether clients can ask that a person authenticates again, with `prompt=login`, `max_age` and
    * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the person
-   * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host; false.
+   * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host. Default: false.
    */
   readonly reauthentication?: boolean | undefined;
   /**
    * The levels of assurance that your sign-in pages can reach. Portico publishes them as
-   * `acr_values_supported`, and clients can ask for them in `acr_values`; none.
+   * `acr_values_supported`, and clients can ask for them in `acr_values`. Default: none.
    */
   readonly acr_values?: readonly string[] | undefined;
 }

@@ -44,7 +44,7 @@ export interface RegistrationConfig {
   /**
    * How many clients can register per hour from one network without an initial access token. A
    * network is one IPv4 address, or one /64 of IPv6 addresses. If an assistant runs on its vendor's
-   * servers, all of its users register from a few addresses; 60.
+   * servers, all of its users register from a few addresses. Default: 60.
    */
   readonly registrations_per_hour?: number | undefined;
   /**

@@ -45,12 +45,12 @@ export interface ResourceInput {
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
-  /** The API's name for people, on the consent page and in its metadata; none. */
+  /** The API's name for people, on the consent page and in its metadata. Default: none. */
   readonly label?: string | undefined;
   /**
    * Whether responses with 401 and 403 have a `WWW-Authenticate` header that names the API's
    * metadata (RFC 9728) and the needed scope. A new authorization then also includes what the
-   * person has allowed this client for this API before; false.
+   * person has allowed this client for this API before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }
@@ -64,7 +64,7 @@ export interface ResourcesConfigInput {
   /**
    * The APIs that tokens can be for (RFC 8707): each URL with its settings. A token is for one of
    * these APIs, and the others do not accept it. If you set `oauth_server:audience`, it must be one
-   * of these URLs. It is the API for requests that name no API; none.
+   * of these URLs. It is the API for requests that name no API. Default: none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;
 }

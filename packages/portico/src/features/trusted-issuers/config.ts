@@ -96,13 +96,13 @@ export interface TrustedIssuerInput {
   readonly jwks_uri?: string | undefined;
   /**
    * The absolute path of a file with the issuer's key set. A change of the file takes effect
-   * immediately; none.
+   * immediately. Default: none.
    */
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
    * fetches the set again for each assertion that one of its keys signed. So Portico rejects a
-   * withdrawn key immediately; 60.
+   * withdrawn key immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
@@ -118,14 +118,14 @@ export interface TrustedIssuerInput {
   /**
    * The only value of the claim `tenant` that is accepted, at most 255 characters. If you leave it
    * out, assertions must have no tenant. Links and tokens belong to one tenant and do not work for
-   * another one; none.
+   * another one. Default: none.
    */
   readonly tenant?: string | undefined;
-  /** How far the issuer's clock may differ, in seconds, at most 300; 30. */
+  /** How far the issuer's clock may differ, in seconds, at most 300. Default: 30. */
   readonly clock_tolerance?: number | undefined;
   /**
-   * The maximum age of an assertion, in seconds, at most a day. Tokens of Kubernetes need 3600;
-   * 300.
+   * The maximum age of an assertion, in seconds, at most a day. Tokens of Kubernetes need 3600.
+   * Default: 300.
    */
   readonly maximum_age?: number | undefined;
 }
@@ -142,7 +142,7 @@ export interface TrustedIssuersConfigInput {
    * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
    * issuer, Portico no longer trusts it, and the access that it gave to people's accounts ends
    * immediately. Access tokens of its workloads work until they expire, so also revoke these
-   * clients; none.
+   * clients. Default: none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }
