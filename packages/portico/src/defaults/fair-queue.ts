@@ -24,7 +24,7 @@ interface Turn {
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
-  /** The waiting work of each network. The networks are in the order in which they get their turn. */
+  /** The waiting work of each network, in the order in which the networks get their turn. */
   readonly #waiting = new Map<string | null, Turn[]>();
   #waitingInAll = 0;
   #inFlight = 0;
