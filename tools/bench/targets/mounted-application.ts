@@ -22,7 +22,7 @@ import { PATHS, registerClients } from './portico-application.ts';
 export interface MountedApplication {
   readonly server: AuthorizationServer;
   /** Answers the sign-in page. */
-  signIn(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
+  readonly signIn: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 }
 
 interface Session {
