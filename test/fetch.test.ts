@@ -271,3 +271,17 @@ describe('Host.commit', () => {
     expect(called.filter(([member]) => member === 'commit')).toEqual([]);
   });
 });
+
+describe('the session of a person', () => {
+  test.each([
+    ['no Authorization', {}, 200],
+    ['a bearer token', { Authorization: 'Bearer invented' }, 302],
+    ['a bearer token in another case', { Authorization: 'bEARER invented' }, 302],
+    ['HTTP Basic of a proxy', { Authorization: 'Basic YTpi' }, 200],
+  ])('is ignored only in a request with a token: %s', async (_, headers, status) => {
+    const response = await answer('/oauth/applications', { headers: { ...headers } });
+    expect(response.status).toBe(status);
+    const asked = called.some(([member]) => member === 'signedIn');
+    expect(asked).toBe(status === 200);
+  });
+});

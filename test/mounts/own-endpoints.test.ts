@@ -383,6 +383,21 @@ describe('a body that Fastify decompresses before an endpoint', () => {
     expect(await post(Buffer.from('notgzip'), type)).toEqual([400, 'invalid_request']);
   });
 
+  test('ends nothing if it fails at an endpoint that reads no body, or has no such method', async () => {
+    const app = Fastify();
+    app.addHook('preParsing', (_request, _reply, payload, done) =>
+      done(null, payload.pipe(createGunzip())),
+    );
+    await app.register(ofFastify.portico(createServerWithFeature()));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    onTestFinished(() => app.close());
+    const { port } = app.server.address() as AddressInfo;
+    const sent = { method: 'PUT', headers: { 'Content-Type': 'a/b' }, body: 'notgzip' };
+    const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, sent);
+    expect(response.status).toBe(405);
+    expect((await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`)).status).toBe(200);
+  });
+
   test('is read', async () => {
     expect(await post(gzipSync('grant_type=unknown'), FORM)).toEqual([401, 'invalid_client']);
   });

@@ -1,3 +1,4 @@
+import { isBearerRequest } from './http/bearer.ts';
 import { personProblem, type PersonReference, type UserInterface } from './person.ts';
 import type { CompleteHost } from './host.ts';
 
@@ -38,9 +39,10 @@ export class Accounts {
 
   /**
    * Returns the person who is signed in to the browser that sent this request. Returns null if no
-   * person is signed in.
+   * person is signed in. A request with a bearer token has no session.
    */
   async visitor(request: Request): Promise<Visitor | null> {
+    if (isBearerRequest(request, [])) return null;
     const readAt = this.#clock();
     const person = await this.#host.signedIn(request);
     if (person !== null) requireStorable('signedIn', person);

@@ -302,6 +302,18 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/http/addresses.ts#canonicalAddress',
       ),
       decision(
+        'What does an endpoint read from a request of Node, and what does it send?',
+        'portico/src/mounts/node/mount.ts#answerOf',
+        'portico/src/mounts/node/incoming-request.ts#IncomingRequest',
+        'portico/src/mounts/node/sent-answer.ts#isPlain',
+      ),
+      decision(
+        'Who is signed in to this browser, and is the form from it?',
+        'portico/src/accounts.ts#Accounts.visitor',
+        'portico/src/form-token.ts#isFormToken',
+      ),
+      decision('May this client use this grant?', 'portico/src/grants/grant-types.ts#checked'),
+      decision(
         'Which endpoint answers, in a framework?',
         'portico/src/mounts/fetch/dispatch.ts#MountedEndpoints.dispatch',
         'kit/src/dispatch.ts#Dispatcher.#handle',

@@ -1,6 +1,7 @@
 import { serve } from '@hono/node-server';
 import { useSession } from '@hono/session';
 import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { bearer, portico } from 'portico/hono';
 import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
 import definition, { type Env } from './portico.ts';
@@ -15,7 +16,7 @@ app.use(portico(server)); // after your session, before your own CSRF check
 app.use('/api/*', bearer(server)); // token() works in the handlers below
 
 app.get('/login', (c) => c.html(loginPage(returnPath(c.req.query('return_to') ?? null))));
-app.post('/login', async (c) => {
+app.post('/login', bodyLimit({ maxSize: 10_000 }), async (c) => {
   const { email, password, return_to: returnTo } = await c.req.parseBody();
   const back = returnPath(typeof returnTo === 'string' ? returnTo : null); // a path of this host
   const user = checkPassword(email, password);

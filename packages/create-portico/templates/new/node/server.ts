@@ -22,6 +22,11 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
         .end(JSON.stringify({ orders: [], of }));
     });
   } else if (url.pathname === '/login' && incoming.method === 'POST') {
+    // A sign-in form is short. A longer body would only fill the memory.
+    if (!(Number(incoming.headers['content-length']) < 10_000)) {
+      outgoing.writeHead(413, { Connection: 'close' }).end();
+      return;
+    }
     const form = new URLSearchParams(await text(incoming));
     const back = returnPath(form.get('return_to')); // a path of this host
     const user = checkPassword(form.get('email'), form.get('password'));

@@ -44,15 +44,13 @@ export function requestFrom(asked: Incoming, origin: string): Request {
 
 /** Returns the same request as `requestFrom`, but makes it on demand. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
-  const { incoming, outgoing, parsed } = asked;
+  const { incoming, outgoing } = asked;
   if (mayHaveBody(incoming)) {
     outgoing.once('close', () => {
       if (outgoing.writableFinished) discardBody(asked);
     });
     // Begin to read, so that Node leaves the rest of the body to `discardBody`, which has a limit.
     if (!incoming.readableDidRead) incoming.read(0);
-    // A stream that fails before the endpoint reads it must not end the process.
-    if (parsed instanceof Readable) parsed.on('error', () => {});
   }
   const request = incomingRequest({
     incoming,
@@ -307,7 +305,9 @@ export async function answerOf(
   origin: string,
   context: unknown,
 ): Promise<SentAnswer> {
-  const { incoming } = asked;
+  const { incoming, parsed } = asked;
+  // A stream that fails before the endpoint reads it must not end the process.
+  if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
     return answerFromResponse(answerTo(incoming, refusal));
