@@ -7,7 +7,7 @@ import { Note } from '../http/note.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
-import { toResponse, withRequestIdField, type Reply } from '../replies/responses.ts';
+import { toResponse, withFields, withRequestIdField, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
 import type { Server } from '../server.ts';
 import type { Operations } from './operation.ts';
@@ -152,7 +152,7 @@ export class AnsweringEndpoint implements Endpoint {
       });
       server.measuring?.refused(this.name, error);
     }
-    return withRequestIdField(replied, requestId, anyOrigin ? this.#readable : undefined);
+    return withRequestIdField(withFields(replied, anyOrigin ? this.#readable : null), requestId);
   }
 
   async #reply(request: Request, requestId: string): Promise<Reply> {

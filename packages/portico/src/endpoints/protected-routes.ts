@@ -99,9 +99,7 @@ export class TokenRoutes implements ProtectedRoutes {
       const failed = { endpoint: 'token()', requestId, asPage: false, request: null };
       const reply = await failures.reply(error, failed);
       measuring?.answered('token()', reply.status);
-      return {
-        failure: toResponse(requestId === null ? reply : withRequestIdField(reply, requestId)),
-      };
+      return { failure: toResponse(withRequestIdField(reply, requestId)) };
     }
   };
 

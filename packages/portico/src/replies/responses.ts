@@ -31,13 +31,9 @@ export interface Reply {
   readonly refused?: Error;
 }
 
-/** Returns the reply with the request's id, and with these further header fields. */
-export function withRequestIdField(
-  reply: Reply,
-  requestId: string,
-  fields?: Readonly<Record<string, string>>,
-): Reply {
-  return { ...reply, headers: { ...reply.headers, ...fields, [REQUEST_ID_HEADER]: requestId } };
+/** Returns the reply with the request's id, if the id is known. */
+export function withRequestIdField(reply: Reply, requestId: string | null): Reply {
+  return withFields(reply, requestId === null ? null : { [REQUEST_ID_HEADER]: requestId });
 }
 
 /** Turns a reply into a Response. */
@@ -133,8 +129,7 @@ export function refusalReply(error: unknown): Reply | null {
  * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge.
  */
 export function bearerErrorResponse(error: BearerError): Response {
-  const reply = bearerErrorReply(error);
-  return toResponse(error.requestId === null ? reply : withRequestIdField(reply, error.requestId));
+  return toResponse(withRequestIdField(bearerErrorReply(error), error.requestId));
 }
 
 /**

@@ -38,18 +38,17 @@ export interface Incoming {
  * The request aborts when the caller disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
+  discardAtEnd(asked);
   const headers = headersOf(asked);
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
 /** Returns the same request as `requestFrom`, but makes it on demand. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
-  const { incoming, outgoing } = asked;
+  const { incoming } = asked;
   if (mayHaveBody(incoming)) {
-    outgoing.once('close', () => {
-      if (outgoing.writableFinished) discardBody(asked);
-    });
-    // Begin to read, so that Node leaves the rest of the body to `discardBody`, which has a limit.
+    discardAtEnd(asked);
+    // Begin to read, so that Node leaves the rest of the body to `discard`, which has a limit.
     if (!incoming.readableDidRead) incoming.read(0);
   }
   const request = incomingRequest({
@@ -70,8 +69,7 @@ function createRequest(
   const { incoming, outgoing, target } = asked;
   const left = new AbortController();
   const closed = () => {
-    if (outgoing.writableFinished) discardBody(asked);
-    else left.abort();
+    if (!outgoing.writableFinished) left.abort();
   };
   if (outgoing.closed) closed();
   else outgoing.once('close', closed);
@@ -224,8 +222,11 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
  */
 const discarding = new WeakSet<Readable>();
 
-function discardBody({ incoming, parsed }: Incoming): void {
-  discard(parsed instanceof Readable ? parsed : incoming);
+/** After the response, discards the rest of the body. */
+function discardAtEnd({ incoming, outgoing, parsed }: Incoming): void {
+  outgoing.once('close', () => {
+    if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
+  });
 }
 
 function discard(source: Readable): void {
