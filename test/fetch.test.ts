@@ -284,4 +284,30 @@ describe('the session of a person', () => {
     const asked = called.some(([member]) => member === 'signedIn');
     expect(asked).toBe(status === 200);
   });
+
+  // @shows AS-12.18
+  test.each([
+    ['accept', 302],
+    ['off', 200],
+  ])(
+    'is ignored in a request with the scheme DPoP only with DPoP on: dpop is %s',
+    async (dpop, status) => {
+      const config = oauthServerConfiguration.parse({
+        name: 'Host',
+        scopes: {},
+        key_path: path.join(folder, 'keys'),
+        dpop,
+      });
+      const { endpoints } = createAuthorizationServer({
+        publicUrl: ISSUER,
+        config,
+        host,
+        database,
+      });
+      const page = endpoints.find(({ path }) => path === '/oauth/applications');
+      const headers = { Authorization: 'DPoP invented' };
+      const response = await page?.handle(new Request(`${ISSUER}/oauth/applications`, { headers }));
+      expect(response?.status).toBe(status);
+    },
+  );
 });

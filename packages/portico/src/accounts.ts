@@ -22,10 +22,13 @@ const SHORTEST_SECRET = 22;
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
+  readonly #tokenSchemes: readonly string[];
 
-  constructor(host: CompleteHost, clock: () => number) {
+  /** `tokenSchemes` are the `Authorization` schemes for access tokens, in addition to Bearer. */
+  constructor(host: CompleteHost, clock: () => number, tokenSchemes: readonly string[]) {
     this.#host = host;
     this.#clock = clock;
+    this.#tokenSchemes = tokenSchemes;
   }
 
   /**
@@ -39,10 +42,10 @@ export class Accounts {
 
   /**
    * Returns the person who is signed in to the browser that sent this request. Returns null if no
-   * person is signed in. A request with a bearer token has no session.
+   * person is signed in. A request with an access token has no session.
    */
   async visitor(request: Request): Promise<Visitor | null> {
-    if (isBearerRequest(request, [])) return null;
+    if (isBearerRequest(request, this.#tokenSchemes)) return null;
     const readAt = this.#clock();
     const person = await this.#host.signedIn(request);
     if (person !== null) requireStorable('signedIn', person);

@@ -9,7 +9,11 @@ import { assembleServer } from './assembly/authorization-server.ts';
 import type { ServerParts } from './assembly/foundation.ts';
 import { getBranding } from './assembly/branding.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
-import { collectAlgorithms, collectCatalogs } from './assembly/start-features.ts';
+import {
+  collectAlgorithms,
+  collectCatalogs,
+  collectTokenSchemes,
+} from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
@@ -89,7 +93,7 @@ export function oauthServer<Context = unknown>({
       getBranding(features, sectionOf(config), { ...place, application: config }),
     tokenSchemes(config) {
       const section = withProfile(features, sectionOf(config));
-      return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
+      return collectTokenSchemes(features, section);
     },
     migrations({ oauth_server: section }) {
       return section === undefined

@@ -19,6 +19,7 @@ import {
   demandsOfFeatures,
   startFeatures,
   collectCatalogs,
+  collectTokenSchemes,
 } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
@@ -121,7 +122,7 @@ export function layFoundation(options: ServerParts): Foundation {
     store,
     clock,
     random,
-    accounts: new Accounts(host, clock),
+    accounts: new Accounts(host, clock, collectTokenSchemes(features, config)),
     keys: buildKeys(options, features, config, { ...shared, audit }, isNeeded),
     takesKeys: () => contributions.clientAssertions !== null,
     workloadTypes: () => contributions.workloads.map(({ type }) => type),

@@ -107,6 +107,14 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
+/** Returns the `Authorization` schemes for the tokens of these features. */
+export function collectTokenSchemes(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly string[] {
+  return features.flatMap((feature) => feature.tokenSchemes?.(config) ?? []);
+}
+
 /** Returns the algorithms that can sign ID tokens on a server with these features. */
 export function collectAlgorithms(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
