@@ -137,7 +137,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
+describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) => {
   async function started(
     does: typeof handler,
     server = createServerWithFeature(),
@@ -233,7 +233,8 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
     const { headers } = await fetch(url);
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'application/json',
-      'content-length': '6',
+      // Portico's answers have no length in Fastify.
+      ...(framework === 'Fastify' ? { 'transfer-encoding': 'chunked' } : { 'content-length': '6' }),
       'x-kept': 'yes',
       vary: 'Cookie, Accept',
       'x-request-id': expect.any(String) as string,
@@ -360,7 +361,8 @@ test('an endpoint reads its request in a process where Hono has replaced the glo
 });
 
 describe('a body that Fastify decompresses before an endpoint', () => {
-  async function post(body: Uint8Array<ArrayBuffer>, type: string): Promise<readonly unknown[]> {
+  /** Starts an application, and returns its URL. */
+  async function started(): Promise<string> {
     const app = Fastify();
     app.addHook('preParsing', (_request, _reply, payload, done) =>
       done(null, payload.pipe(createGunzip())),
@@ -368,8 +370,10 @@ describe('a body that Fastify decompresses before an endpoint', () => {
     await app.register(ofFastify.portico(createServerWithFeature()));
     await app.listen({ port: 0, host: '127.0.0.1' });
     onTestFinished(() => app.close());
-    const { port } = app.server.address() as AddressInfo;
-    const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
+    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  }
+  async function post(body: Uint8Array<ArrayBuffer>, type: string): Promise<readonly unknown[]> {
+    const response = await fetch(`${await started()}/oauth/token`, {
       method: 'POST',
       headers: { 'Content-Type': type, 'Content-Encoding': 'gzip' },
       body,
@@ -384,18 +388,11 @@ describe('a body that Fastify decompresses before an endpoint', () => {
   });
 
   test('ends nothing if it fails at an endpoint that reads no body, or has no such method', async () => {
-    const app = Fastify();
-    app.addHook('preParsing', (_request, _reply, payload, done) =>
-      done(null, payload.pipe(createGunzip())),
-    );
-    await app.register(ofFastify.portico(createServerWithFeature()));
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(() => app.close());
-    const { port } = app.server.address() as AddressInfo;
+    const url = await started();
     const sent = { method: 'PUT', headers: { 'Content-Type': 'a/b' }, body: 'notgzip' };
-    const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, sent);
+    const response = await fetch(`${url}/oauth/token`, sent);
     expect(response.status).toBe(405);
-    expect((await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`)).status).toBe(200);
+    expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
   });
 
   test('is read', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
 import type { SentAnswer } from '../node/sent-answer.ts';
@@ -16,7 +17,8 @@ export function answer(
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
   for (const cookie of cookies) reply.header('set-cookie', cookie);
-  // Fastify changes the Content-Type of text, but not that of bytes.
-  const sent = typeof body === 'string' ? Buffer.from(body) : body;
-  return reply.send(sent ?? undefined);
+  // Always send a stream: Fastify does not change its header fields. It would add a Content-Length
+  // to bytes, and change the Content-Type of text.
+  const isStream = body === null || body instanceof ReadableStream;
+  return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
 }
