@@ -22,6 +22,8 @@ class AsListed extends BaseSequencer {
 export default defineConfig({
   test: {
     include: [...TESTS],
+    // A mutant can end a test before it removes its folders.
+    globalSetup: ['test/support/run-folder.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Errors that a mutant causes outside of a test do not fail the run.
