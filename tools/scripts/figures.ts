@@ -53,7 +53,6 @@ export async function currentFiles(): Promise<ReadonlyMap<string, string>> {
 }
 
 function textOf(name: string, results: ReadonlyMap<string, Result>): string {
-  if (name === 'summary') return summaryOf(results);
   if (name === 'short') return shortOf(results);
   if (name === 'cost-history') return historyTable();
   const result = results.get(name);
@@ -78,74 +77,35 @@ function reachedIn({ targets: { reached, of } }: Result): readonly string[] {
   return of === 0 ? [] : [`Targets reached: ${reached} of ${of}.`];
 }
 
-// --- the summary
+// --- the short form
 // -------------------------------------------------------------------------------------------------
 
-const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 const OURS = 'portico';
-/** Works that are not in the summary. */
-const LEFT_OUT = ['discovery', 'key set', 'refresh with ID token, ES256'];
-
-/** Returns the rates of Portico, and its ratio to each other server that runs on both engines. */
-function summaryOf(results: ReadonlyMap<string, Result>): string {
-  const runs = Object.entries(ENGINES).flatMap(([name, label]) => {
-    const run = results.get(name);
-    return run !== undefined && isRun(run) ? [{ label, run }] : [];
-  });
-  const [first] = runs;
-  if (first === undefined) throw new Error('There is no complete run');
-  const peers = first.run.servers.filter(
-    (server) => isPeer(server) && runs.every(({ run }) => run.servers.includes(server)),
-  );
-  const head = runs.flatMap(({ label }) => [
-    `${label}, a second`,
-    ...peers.map((peer) => `to ${peer}`),
-  ]);
-  const works = Object.keys(first.run.perSecond).filter((work) => !LEFT_OUT.includes(work));
-  const rows = works.map((work) => [
-    work,
-    ...runs.flatMap(({ run }) => ratiosOf(run, work, peers)),
-  ]);
-  const said = runs.map(
-    ({ label, run }) =>
-      `${label}: ${circumstancesOf(run)} Targets reached: ${run.targets.reached} of ${run.targets.of}.`,
-  );
-  return [markdownOf({ caption: '', head: ['10 connections', ...head], rows }), ...said].join(
-    '\n\n',
-  );
-}
+const PEER = 'oidc-provider';
+const WORKS = ['client-credentials token', 'introspection', 'UserInfo'];
 
 /** Returns the rates of three works on SQLite as a sentence. */
 function shortOf(results: ReadonlyMap<string, Result>): string {
   const run = results.get('sqlite');
   if (run === undefined || !isRun(run)) throw new Error('There is no complete run on SQLite');
-  const works = ['client-credentials token', 'introspection', 'UserInfo'];
-  const measured = works.map((work) => ratiosOf(run, work, ['oidc-provider']));
-  const [tokens, introspections, userinfo] = measured.map(([rate]) => rate);
-  const times = measured.map(([, ratio = '']) => ratio.replace(' ×', ''));
+  const [tokens, introspections, userinfo] = WORKS.map((work) =>
+    (run.perSecond[work]?.[OURS] ?? 0).toLocaleString('en'),
+  );
+  const times = WORKS.map((work) => timesThePeer(run, work).replace(' ×', ''));
   const { reached, of } = run.targets;
   return [
     `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
-    `responses a second (${times.join(', ')} times oidc-provider). ${circumstancesOf(run)}`,
+    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf(run)}`,
     `Targets reached: ${reached} of ${of}.`,
   ].join(' ');
 }
 
-const isPeer = (server: string): boolean => !server.startsWith(OURS) && server !== 'bare';
-
-function ratiosOf(run: Run, work: string, peers: readonly string[]): readonly string[] {
-  const by = run.perSecond[work] ?? {};
-  return [
-    (by[OURS] ?? 0).toLocaleString('en'),
-    ...peers.map((peer) => printedRatio(run, work, peer) ?? ratioOf(by[OURS], by[peer])),
-  ];
-}
-
-/** Returns the ratio as the run printed it, from figures that were not rounded. */
-function printedRatio({ tables }: Run, work: string, peer: string): string | undefined {
+/** Returns the ratio as the run printed it, from figures that were not rounded, if it did. */
+function timesThePeer({ tables, perSecond }: Run, work: string): string {
   const table = tables.find(({ chart }) => chart === 'rate');
-  const column = table?.head.indexOf(`against ${peer}`) ?? -1;
-  return table?.rows.find(([name]) => name === work)?.[column];
+  const column = table?.head.indexOf(`against ${PEER}`) ?? -1;
+  const printed = table?.rows.find(([name]) => name === work)?.[column];
+  return printed ?? ratioOf(perSecond[work]?.[OURS], perSecond[work]?.[PEER]);
 }
 
 if (import.meta.main) {
