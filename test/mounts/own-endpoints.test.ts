@@ -301,8 +301,8 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (framework, start) 
     ]);
     const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')));
     let sent = 0;
-    const send = (): void => {
-      if (socket.destroyed || sent === 100) return;
+    const send = (error?: Error | null): void => {
+      if (error instanceof Error || socket.destroyed || sent === 100) return;
       sent += 1;
       socket.write(chunk, send);
     };
