@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { bodyParser } from '@koa/bodyparser';
 import express from 'express';
 import Fastify from 'fastify';
@@ -361,12 +362,20 @@ test('an endpoint reads its request in a process where Hono has replaced the glo
 });
 
 describe('a body that Fastify decompresses before an endpoint', () => {
-  /** Starts an application, and returns its URL. */
-  async function started(): Promise<string> {
+  /** Starts an application, and returns its URL. `wait` runs between the parser and the endpoint. */
+  async function started(
+    wait: (body: unknown) => Promise<unknown> = async () => null,
+  ): Promise<string> {
     const app = Fastify();
-    app.addHook('preParsing', (_request, _reply, payload, done) =>
-      done(null, payload.pipe(createGunzip())),
+    app.addHook('preParsing', (request, _reply, payload, done) =>
+      done(
+        null,
+        request.headers['content-encoding'] === 'gzip' ? payload.pipe(createGunzip()) : payload,
+      ),
     );
+    app.addHook('preHandler', async ({ body }) => {
+      await wait(body);
+    });
     await app.register(ofFastify.portico(createServerWithFeature()));
     await app.listen({ port: 0, host: '127.0.0.1' });
     onTestFinished(() => app.close());
@@ -389,10 +398,23 @@ describe('a body that Fastify decompresses before an endpoint', () => {
 
   test('ends nothing if it fails at an endpoint that reads no body, or has no such method', async () => {
     const url = await started();
-    const sent = { method: 'PUT', headers: { 'Content-Type': 'a/b' }, body: 'notgzip' };
+    const headers = { 'Content-Type': 'a/b', 'Content-Encoding': 'gzip' };
+    const sent = { method: 'PUT', headers, body: 'notgzip' };
     const response = await fetch(`${url}/oauth/token`, sent);
     expect(response.status).toBe(405);
     expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
+  });
+
+  test('ends nothing if it fails while a hook of the application runs', async () => {
+    const url = await started(
+      (body) => new Promise((resolve) => (body as Readable).once('close', resolve)),
+    );
+    const response = await fetch(`${url}/oauth/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': FORM, 'Content-Encoding': 'gzip' },
+      body: 'notgzip',
+    });
+    expect(response.status).toBe(400);
   });
 
   test('is read', async () => {

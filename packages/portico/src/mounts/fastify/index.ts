@@ -44,7 +44,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     // The endpoints read their bodies themselves, with their own limits. Removing the parsers
     // affects only this plugin.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    fastify.addContentTypeParser('*', (_request, body, done) => {
+      // A body that the application decompresses can fail before the endpoint reads it, for example
+      // while a hook runs. That must not end the process.
+      body.on('error', () => {});
+      done(null, body);
+    });
     for (const url of paths) {
       const route: RouteOptions = {
         url,
