@@ -9,6 +9,7 @@ run({ DATABASE_URL: undefined });
 const started = given === undefined ? await POSTGRES.start() : null;
 try {
   // The tests run without fsync. A measured server waits for its disk.
+  await started?.end();
   await started?.restart('-c', 'fsync=on');
   run({ DATABASE_URL: given ?? started?.url });
 } finally {

@@ -15,6 +15,10 @@ export interface Program {
   readonly seededBy?: string;
   /** The load that it gets before it is measured, in seconds. */
   readonly warmUp: number;
+  /** The name and version of what it runs, for the tables. */
+  readonly version: string;
+  /** Whether it runs on SQLite too. All programs run on PostgreSQL. */
+  readonly onSqlite: boolean;
 }
 
 /** The folder of this package, which holds the sources of the programs. */
@@ -32,8 +36,19 @@ function javaTool(name: string): string {
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
   // The Go runtime counts the cores on which it may run, so GOMAXPROCS is 1.
-  'zitadel-oidc': { command: [path.join(BUILT, 'zitadel-oidc')], warmUp: 0 },
-  'bare-go': { command: [path.join(BUILT, 'bare-go')], seededBy: 'bare', warmUp: 0 },
+  'zitadel-oidc': {
+    command: [path.join(BUILT, 'zitadel-oidc')],
+    warmUp: 0,
+    version: 'zitadel/oidc 3.52.0',
+    onSqlite: true,
+  },
+  'bare-go': {
+    command: [path.join(BUILT, 'bare-go')],
+    seededBy: 'bare',
+    warmUp: 0,
+    version: 'Go 1.26',
+    onSqlite: true,
+  },
   spring: {
     command: [
       javaTool('java'),
@@ -47,8 +62,18 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       path.join(BUILT, 'spring', 'server.jar'),
     ],
     warmUp: 60,
+    version: 'Spring Authorization Server 7.1',
+    onSqlite: false,
   },
 };
+
+/** Returns the names of the programs that are built and run on this engine. */
+export function builtPrograms(engine: 'SQLite' | 'PostgreSQL'): readonly string[] {
+  return Object.entries(PROGRAMS)
+    .filter(([, { command }]) => existsSync(command.at(-1) ?? ''))
+    .filter(([, { onSqlite }]) => onSqlite || engine === 'PostgreSQL')
+    .map(([name]) => name);
+}
 
 /** Returns the program of a target, or null if the target is a Node module. */
 export function programOf(name: string): Program | null {

@@ -11,6 +11,7 @@ import { measure, type Measured } from './measure.ts';
 import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
 import { storeResult, type FiguresByWork } from './results.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
+import { builtPrograms, programOf } from './programs.ts';
 import { signaturesPerSecond } from './signatures.ts';
 import { warmUp } from './warm.ts';
 import { WORKS, type Work } from './works.ts';
@@ -31,12 +32,15 @@ const seconds = options.quick ? 0.2 : Number(options.seconds);
 /** The numbers of connections: one for the rate, and one for the 99th percentile. */
 const [FEW, MANY] = options.quick ? [2, 5] : [10, 50];
 const postgres = process.env['DATABASE_URL'];
-const names = (
-  options.targets ??
-  (postgres === undefined
-    ? 'portico,portico-serve,oidc-provider,better-auth,jmondi,bare'
-    : 'portico,portico-serve,oidc-provider,bare')
-).split(',');
+const store = postgres === undefined ? 'SQLite' : 'PostgreSQL';
+const names: readonly string[] = options.targets?.split(',') ?? [
+  'portico',
+  'portico-serve',
+  'oidc-provider',
+  ...(store === 'SQLite' ? ['better-auth', 'jmondi'] : []),
+  'bare',
+  ...builtPrograms(store),
+];
 
 interface Contender {
   readonly bench: Bench;
@@ -94,7 +98,7 @@ try {
 }
 
 async function printTables(): Promise<void> {
-  const engine = postgres === undefined ? 'SQLite, synchronous=FULL' : 'PostgreSQL';
+  const engine = store === 'SQLite' ? 'SQLite, synchronous=FULL' : 'PostgreSQL';
   const how =
     `${engine}; medians of ${rounds} interleaved runs of ${seconds} s; ` +
     (CAN_PIN ? 'each server on one core, the load on the other.' : 'not pinned to cores.');
@@ -103,7 +107,7 @@ async function printTables(): Promise<void> {
   const works = WORKS.filter(({ name }) => name.includes(options.works));
   const few = await table(works, FEW);
   const many = await table(works, MANY);
-  const goals = GOALS[postgres === undefined ? 'SQLite' : 'PostgreSQL'];
+  const goals = GOALS[store];
   const verdicts: Verdict[] = [];
   const held = (verdict: Verdict | null) => {
     if (verdict !== null) verdicts.push(verdict);
@@ -195,7 +199,7 @@ async function printTables(): Promise<void> {
   ];
   if (names.some((name) => COMPILED.includes(name)))
     printCompared({
-      engine: postgres === undefined ? 'SQLite' : 'PostgreSQL',
+      engine: store,
       tables,
       memory,
       starts,
@@ -215,7 +219,7 @@ async function printTables(): Promise<void> {
 
 function printCompared(run: Run): void {
   const compared = comparedWith(run);
-  print('\nGoals against compiled servers:\n');
+  print('');
   printRows(
     ['what', 'goal', 'measured', 'reached'],
     compared.map(({ name, goal, measured, reached }) => [
@@ -224,6 +228,7 @@ function printCompared(run: Run): void {
       measured,
       reached ? 'yes' : '**no**',
     ]),
+    { caption: 'Goals against compiled servers:' },
   );
   const reached = compared.filter((each) => each.reached).length;
   print(`\nTargets reached against compiled servers: ${reached} of ${compared.length}.`);
@@ -316,5 +321,6 @@ function versionsOf(targets: readonly string[]): string {
   return packages
     .filter((name) => targets.some((target) => name.includes(target) || target.includes(name)))
     .map((name) => `${name} ${manifest.devDependencies[name] ?? '?'}`)
+    .concat(targets.flatMap((name) => programOf(name)?.version ?? []))
     .join(', ');
 }
