@@ -104,7 +104,10 @@ async function printTables(): Promise<void> {
     (CAN_PIN ? 'each server on one core, the load on the other.' : 'not pinned to cores.');
   print(`${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? '?'}, ${versionsOf(names)}.`);
   print(`${how}\n`);
-  const works = WORKS.filter(({ name }) => name.includes(options.works));
+  const works = WORKS.filter(
+    ({ name, applies }) =>
+      name.includes(options.works) && contenders.some(({ bench }) => applies(bench.seeded)),
+  );
   const few = await table(works, FEW);
   const many = await table(works, MANY);
   const goals = GOALS[store];

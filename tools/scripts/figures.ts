@@ -95,7 +95,11 @@ function shortOf(results: ReadonlyMap<string, Result>): string {
   const { reached, of } = run.targets;
   return [
     `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
-    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf(run)}`,
+    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf({
+      ...run,
+      commit: null,
+      load: null,
+    })}`,
     `Targets reached: ${reached} of ${of}.`,
   ].join(' ');
 }
