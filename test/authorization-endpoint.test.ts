@@ -335,6 +335,24 @@ describe('an error redirect that could lead to any site', () => {
   });
 });
 
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('the disk is full');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('the disk is full'))],
+])('a log that %s fails no request', async (_, line) => {
+  const log = { debug: line, info: line, warning: line, error: line };
+  const { send } = start('accept', {}, { log });
+  const response = await send(browserOf(null), '/oauth/token', {});
+  expect([response.status, await response.json()]).toMatchObject([
+    401,
+    { error: 'invalid_client' },
+  ]);
+});
+
 describe('a request to the authorization endpoint', () => {
   /** The detail of the refusal in the log. */
   async function refused(work: Promise<Response>): Promise<unknown> {

@@ -328,6 +328,19 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
+  test('authorization_code, by a feature that was switched off: refresh tokens give nothing either', async () => {
+    const client = await registerClient(portal);
+    const tokens = await authorized(client);
+    // As if the client's other grant were one that the server no longer offers.
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET grants = ? WHERE client_id = ?',
+      ['refresh_token switched-off', client.id],
+    );
+    const refused = await refresh(portal, client, tokens.refresh_token);
+    expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_grant']);
+  });
+
+  // @shows AS-30.5
   test('introspection: further requests are refused', async () => {
     const client = await robot(['introspection']);
     const tokens = await ownToken(client);

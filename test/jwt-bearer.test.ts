@@ -25,6 +25,7 @@ import {
   GRACE,
   obtainTokens,
   REDIRECT_URI,
+  refresh,
   registerClient,
   startPortal,
   type RunningPortal,
@@ -283,6 +284,8 @@ describe('a token that an organization gave', () => {
       removeRedirectUris: [REDIRECT_URI],
     };
     expect(await acceptedAfter(withoutCode)).toEqual([true, false]);
+    const refreshed = await refresh(portal, client, allowed.refresh_token);
+    expect([refreshed.status, await errorOf(refreshed)]).toEqual([400, 'invalid_grant']);
   });
 
   // @shows AS-49.5, AS-49.6

@@ -8,6 +8,7 @@ import {
   Injectable,
   Module,
   RequestMethod,
+  Res,
   Scope,
   type ArgumentsHost,
   type DynamicModule,
@@ -124,6 +125,12 @@ class Notes {
   forgotten() {
     return { names: [nameOf(token())] };
   }
+  async begun(reply: ServerResponse | { readonly raw: ServerResponse }) {
+    const outgoing = 'raw' in reply ? reply.raw : reply;
+    outgoing.writeHead(200, { 'Content-Length': '100' });
+    await new Promise((resolve) => outgoing.write('begun', resolve));
+    token().requireScope('notes:delete');
+  }
 }
 Dependencies(People, PerRequest)(Notes);
 Controller('notes')(Notes);
@@ -131,6 +138,8 @@ decorate(Notes, 'read', Get(), RequireScope('notes:read'));
 CurrentToken()(Notes.prototype, 'read', 0);
 decorate(Notes, 'write', Get('written'), RequireScope());
 decorate(Notes, 'forgotten', Get('forgotten'));
+decorate(Notes, 'begun', Get('begun'), RequireScope());
+Res()(Notes.prototype, 'begun', 0);
 
 class Both {
   both() {
@@ -254,6 +263,13 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       401,
       expect.stringContaining('error="invalid_token"'),
     ]);
+  });
+
+  test('a refusal after a handler has begun its response ends the connection, but not the process', async () => {
+    const response = await get('/api/notes/begun', ada);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+    expect((await get('/api/notes', ada)).status).toBe(200);
   });
 
   // @shows AS-12.21

@@ -507,6 +507,15 @@ describe('an invalid assertion is refused, and never a server error', () => {
         signed(key, headerOf(key), JSON.stringify(claims(id)).replace('{', '{"\\u0069ss":"a",')),
     ],
     [
+      'a name twice inside a claim',
+      () =>
+        signed(
+          key,
+          headerOf(key),
+          JSON.stringify(claims(id)).replace('{', '{"a":[{"b":1,"b":1}],'),
+        ),
+    ],
+    [
       'the header has alg twice',
       () => signed(key, `{"alg":"none","alg":"RS256","kid":"${key.kid}"}`, claims(id)),
     ],

@@ -306,6 +306,20 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 });
 
+test('a guard passes an error to Express, because Express 4 ignores a rejected promise', async () => {
+  const error = new Error('a response was sent while the guard was waiting');
+  const response = {
+    status: () => response,
+    set() {
+      throw error;
+    },
+    send: () => response,
+  };
+  const next = vi.fn<(error?: unknown) => void>();
+  await expressGuard(resourceServer(), SCOPE)({ headers: {} }, response, next);
+  expect(next.mock.calls).toEqual([[error]]);
+});
+
 describe('requireAuthentication()', () => {
   let told: Tokens;
   let knowing: RunningPortal;

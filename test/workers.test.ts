@@ -22,15 +22,36 @@ afterEach(async () => {
     await running.stop('SIGTERM');
 });
 
+/** After SIGUSR2, a process that loads this module cannot start others for two seconds. */
+const CANNOT_FORK = `
+  import { setTimeout } from 'node:timers/promises';
+  const { execPath } = process;
+  process.on('SIGUSR2', async () => {
+    process.execPath = '/nowhere/node';
+    await setTimeout(2000);
+    process.execPath = execPath;
+  });
+`;
+
 async function serve(...options: readonly string[]): Promise<void> {
   port = String(await freePort());
   running = start(
     [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', ...options],
     {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-      env: { ...portal.env, PORT: port, PUBLIC_URL: portal.url, PORTAL_CONFIG: '{}' },
+      env: {
+        ...portal.env,
+        NODE_OPTIONS: importing(CANNOT_FORK),
+        PORT: port,
+        PUBLIC_URL: portal.url,
+        PORTAL_CONFIG: '{}',
+      },
     },
   );
+}
+
+function importing(module: string): string {
+  return `--import=data:text/javascript,${encodeURIComponent(module)}`;
 }
 
 async function serveWith(...options: readonly string[]): Promise<void> {
@@ -113,6 +134,17 @@ describe('serve --workers', () => {
       .reduce((sum, [, times]) => sum + times, 0);
     expect(lost).toBeLessThanOrEqual(8);
     expect(found.get(200)).toBeGreaterThan(0);
+  });
+
+  test('keeps the other workers if no process can be started, and tries again', async () => {
+    await serveWith('--workers=2');
+    const [killed = 0, other = 0] = children();
+    running.process.kill('SIGUSR2');
+    process.kill(killed, 'SIGKILL');
+    await running.says('A worker cannot start.');
+    expect(await ask()).toBe(200);
+    await vi.waitFor(() => expect(children()).toHaveLength(2), { timeout: 60_000 });
+    expect(children()).toContain(other);
   });
 
   test('replaces every worker after SIGHUP, and loses no request', async () => {

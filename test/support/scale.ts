@@ -74,7 +74,7 @@ const COUNTS = {
    * MCP calls in each mount and mode whose memory is measured. Other paths get a share of this
    * number.
    */
-  soakedCalls: { short: 120, long: 160, longest: 6000 },
+  soakedCalls: { short: 120, long: 120, longest: 6000 },
   /**
    * Authorizations that move between the nodes of a cluster. Four times in each, one node reads
    * what another node has written.
@@ -122,7 +122,7 @@ const COUNTS = {
   /** Programs on the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
   /** Mounts in the soak test: the kit, one mount for each way to mount, or all mounts. */
-  soakedMounts: { short: 1, long: 6, longest: 99 },
+  soakedMounts: { short: 1, long: 4, longest: 99 },
   /**
    * Applications behind proxies that remove a base path or keep it: the kit, Express and bare Node,
    * or all applications.

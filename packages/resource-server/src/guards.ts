@@ -118,17 +118,29 @@ function sentRequest(
  * handler)`.
  */
 export function expressGuard(resource: ResourceServer, scope: string) {
-  return async (req: GuardedRequest, res: ExpressAnswer, next: () => void): Promise<void> => {
-    const authorization = readAuthorization(req);
-    const outcome = await resource.authorize(authorization, scope, sentRequest(authorization, req));
-    if (outcome instanceof Response) {
-      res
-        .status(outcome.status)
-        .set(readFields(outcome, res.get?.(EXPOSED_HEADERS)))
-        .send(await outcome.text());
+  return async (
+    req: GuardedRequest,
+    res: ExpressAnswer,
+    next: (error?: unknown) => void,
+  ): Promise<void> => {
+    try {
+      const authorization = readAuthorization(req);
+      const sent = sentRequest(authorization, req);
+      const outcome = await resource.authorize(authorization, scope, sent);
+      if (outcome instanceof Response) {
+        res
+          .status(outcome.status)
+          .set(readFields(outcome, res.get?.(EXPOSED_HEADERS)))
+          .send(await outcome.text());
+        return;
+      }
+      tokens.set(req, outcome);
+    } catch (error) {
+      // Express 4 ignores the promise, so a rejection would end the process. For example, the
+      // application may have sent a response while this guard was waiting.
+      next(error);
       return;
     }
-    tokens.set(req, outcome);
     next();
   };
 }

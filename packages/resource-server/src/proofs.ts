@@ -108,16 +108,25 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();
   let sweepAt = 1024;
+  /** Until then, no proof expires. */
+  let firstExpiry = 0;
   return (hash, expiresAt) => {
     if (used.has(hash)) return false;
     if (used.size >= Math.min(sweepAt, most)) {
       const now = Date.now();
-      for (const [each, until] of used) if (until <= now) used.delete(each);
+      if (firstExpiry <= now) {
+        firstExpiry = Infinity;
+        for (const [each, until] of used) {
+          if (until <= now) used.delete(each);
+          else firstExpiry = Math.min(firstExpiry, until);
+        }
+      }
       sweepAt = Math.max(1024, used.size * 2);
       if (used.size >= most)
         throw new RememberedError(`${most} proofs are remembered, and none has expired`);
     }
     used.set(hash, expiresAt);
+    firstExpiry = Math.min(firstExpiry, expiresAt);
     return true;
   };
 }

@@ -107,12 +107,17 @@ export class Workers {
         this.#listening.add(worker);
         resolve(message.listening);
       });
-      worker.once('exit', (code, signal) => {
+      const ended = (how: string) => {
         this.#workers.delete(worker);
         const isExpected = this.#isStopping || this.#replaced.has(worker);
-        if (!this.#listening.has(worker))
-          reject(new Error(`A worker ended with ${signal ?? code}`));
-        else if (!isExpected) void this.#replaceEnded(signal ?? String(code), startedAt);
+        if (!this.#listening.has(worker)) reject(new Error(`A worker ended with ${how}`));
+        else if (!isExpected) void this.#replaceEnded(how, startedAt);
+      };
+      worker.once('exit', (code, signal) => ended(signal ?? String(code)));
+      // The process could not be started, for example because there are too many processes. Then
+      // there is no `exit`.
+      worker.on('error', (error) => {
+        if (worker.process.pid === undefined) ended(error.message);
       });
     });
   }

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLog, type ClosableLog } from './log.ts';
@@ -219,6 +220,23 @@ describe('the log', () => {
       'one',
       'two',
     ]);
+  });
+
+  test('waits once for a reader of standard output that stops reading', async () => {
+    // This test would time out if the log waited for the reader at each line.
+    const program = `
+      import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+      // Node no longer waits when this process writes to the pipe.
+      process.stdout.write('');
+      const log = openLog({ file: 'stdout' });
+      for (let count = 0; count < 200; count += 1) log.info('x'.repeat(100_000));
+      process.stderr.write('done');
+      process.exit();
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+    child.stdout.pause();
+    expect(await readText(child.stderr)).toBe('done');
+    child.stdout.destroy();
   });
 
   test('keeps its own level and time, whatever the context has under these names', async () => {

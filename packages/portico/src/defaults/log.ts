@@ -93,19 +93,23 @@ const LONGEST_WAIT = 1000;
 /**
  * Returns a function that writes a line before it returns, so that no line is lost when the process
  * ends. If a line cannot be written, for example because the disk is full, the line is lost. A log
- * must not end the application.
+ * must not end the application. After a reader did not read a line in time, does not wait for it
+ * again until a line was written.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   let brokeOff = false;
+  let wasStuck = false;
   return (line) => {
     const bytes = Buffer.from(`${brokeOff ? '\n' : ''}${line}\n`);
-    const until = performance.now() + LONGEST_WAIT;
+    const until = performance.now() + (wasStuck ? 0 : LONGEST_WAIT);
     let written = 0;
     while (written < bytes.length) {
       try {
         written += writeSync(descriptor, bytes, written);
+        wasStuck = false;
       } catch (error) {
         const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+        wasStuck = isFull;
         if (!isFull || performance.now() > until) break;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
       }

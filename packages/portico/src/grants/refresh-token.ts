@@ -20,6 +20,7 @@ import {
   naming,
   ofAnotherClient,
   ofAnotherKey,
+  requireBeginning,
   requireKnownAudience,
   requireSameResource,
   requireScopesInForce,
@@ -131,9 +132,10 @@ export class RefreshTokenGrant implements TokenGrant {
     token: RefreshToken,
     stays: boolean,
   ): Promise<PersonalTokenRequest> {
-    const { accounts, resources } = this.#parts.server;
+    const { accounts, resources, grantTypes } = this.#parts.server;
     const { family } = token;
     if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
+    requireBeginning(client, grantTypes());
     requireSameResource(family, form.get('resource'));
     requireKnownAudience(family, resources);
     const inForce = requireScopesInForce(family, client, resources);

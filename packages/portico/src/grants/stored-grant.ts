@@ -3,6 +3,7 @@ import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
 import { scopesInForce } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/client.ts';
+import type { GrantTypes } from '../store/grant-types.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
 import { otherResource, quotedAudience, type Resources } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
@@ -47,6 +48,15 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
+ * Throws `invalid_grant` if the client has lost every grant with which a person gives access. The
+ * person's authorizations are then not valid any more.
+ */
+export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
+  if (grantTypes.canBeAllowed(client.grants)) return;
+  throw invalidGrant('the client no longer has a grant with which people give it access');
+}
+
+/**
  * Returns the grant's scopes that are in force: the client is still registered for them, and the
  * resource still has them. Throws `invalid_scope` if no scope is left.
  */
@@ -83,6 +93,7 @@ export function againFor(
   const { store, accounts, resources, clock } = server;
   return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
+    requireBeginning(client, server.grantTypes());
     requireKnownAudience(family, resources);
     const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, resources);
     const scopes = scopesOf(inForce, form, client, family);

@@ -55,7 +55,8 @@ export function currentRequestId(): string | null {
 
 /**
  * Returns a log that adds the current request's id to each line as `requestId`. Keeps an id that
- * the line already has.
+ * the line already has. It never throws: if the application's log fails, the line is lost, but no
+ * request fails and the process does not end.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
@@ -63,10 +64,21 @@ export function withCurrentRequestId(log: Log): Log {
     if (requestId === null || typeof context?.['requestId'] === 'string') return context;
     return { ...context, requestId };
   };
+  const write =
+    (level: keyof Log): Log[keyof Log] =>
+    (message, context) => {
+      try {
+        const written: unknown = log[level](message, named(context));
+        // The application's function may be asynchronous.
+        if (written instanceof Promise) written.catch(() => {});
+      } catch {
+        // There is no other place to report this.
+      }
+    };
   return {
-    debug: (message, context) => log.debug(message, named(context)),
-    info: (message, context) => log.info(message, named(context)),
-    warning: (message, context) => log.warning(message, named(context)),
-    error: (message, context) => log.error(message, named(context)),
+    debug: write('debug'),
+    info: write('info'),
+    warning: write('warning'),
+    error: write('error'),
   };
 }

@@ -79,6 +79,14 @@ export class GrantTypes {
   }
 
   /**
+   * Whether a person can allow access with one of these grants. A refresh token continues only such
+   * access.
+   */
+  canBeAllowed(grants: readonly string[]): boolean {
+    return grants.some((name) => this.#rules.get(name)?.begins === 'person');
+  }
+
+  /**
    * Whether access can begin with one of these grants. If you pass `holder`, only access of this
    * kind of holder counts.
    */

@@ -10,9 +10,11 @@ import { checkPassword, loginPage } from './users.ts';
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
 
-const app = new Koa();
+const secure = application.publicUrl.startsWith('https:');
+// With https, your proxy must send X-Forwarded-Proto.
+const app = new Koa({ proxy: secure, maxIpsCount: 1 });
 app.keys = [application.env['SESSION_SECRET'] ?? crypto.randomUUID()];
-app.use(session({ sameSite: 'lax' }, app));
+app.use(session({ sameSite: 'lax', secure }, app));
 app.use(bodyParser());
 app.use(portico(server)); // after your session, before your own CSRF check
 

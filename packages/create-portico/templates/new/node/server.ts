@@ -8,6 +8,7 @@ import { checkPassword, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const mount = portico(authorizationServerOf(application));
+const isHttps = application.publicUrl.startsWith('https:');
 
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
   if (await mount.handle(incoming, outgoing)) return; // one of Portico's endpoints
@@ -30,7 +31,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
     const form = new URLSearchParams(await text(incoming));
     const back = returnPath(form.get('return_to')); // a path of this host
     const user = checkPassword(form.get('email'), form.get('password'));
-    if (user !== undefined) beginSession(outgoing, user.id);
+    if (user !== undefined) beginSession(outgoing, user.id, isHttps);
     const location = user === undefined ? `/login?return_to=${encodeURIComponent(back)}` : back;
     outgoing.writeHead(303, { Location: location }).end();
   } else if (url.pathname === '/login') {

@@ -8,8 +8,9 @@ export function sessionOf({ headers }: IncomingMessage) {
   return sessions.get(id);
 }
 
-export function beginSession(outgoing: ServerResponse, userId: string) {
+export function beginSession(outgoing: ServerResponse, userId: string, isHttps: boolean) {
   const id = randomUUID();
   sessions.set(id, { userId });
-  outgoing.setHeader('Set-Cookie', `sid=${id}; HttpOnly; SameSite=Lax; Path=/`);
+  const secure = isHttps ? '; Secure' : '';
+  outgoing.setHeader('Set-Cookie', `sid=${id}; HttpOnly; SameSite=Lax; Path=/${secure}`);
 }

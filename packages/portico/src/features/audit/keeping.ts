@@ -97,16 +97,11 @@ export class Keeping {
 
   /** Writes a record to the log. A record contains no secret, so the log may contain all of it. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
-    try {
-      this.#log.error('The audit event {type} was not kept: {exception}', {
-        type: record.type,
-        exception,
-        record: recordAsJson(record),
-      });
-    } catch {
-      // The log of a host may throw, for example if the disk is full. This must not end the process
-      // or stop the records that wait.
-    }
+    this.#log.error('The audit event {type} was not kept: {exception}', {
+      type: record.type,
+      exception,
+      record: recordAsJson(record),
+    });
   }
 }
 

@@ -86,16 +86,16 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
  * of the two values they use (RFC 7519 section 4). So another reader might use the other value.
  */
 function hasRepeatedName(json: string): boolean {
-  const names = new Set<string>();
-  let depth = 0;
+  /** The names so far in each open object or list, from the outermost to the innermost. */
+  const open: Set<string>[] = [];
   let last = '';
   for (const [token] of json.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (token === ':' && depth === 1) {
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
       const name = JSON.parse(last) as string;
-      if (names.has(name)) return true;
-      names.add(name);
+      if (open.at(-1)?.has(name) === true) return true;
+      open.at(-1)?.add(name);
     }
     last = token;
   }

@@ -44,9 +44,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     // The endpoints read their bodies themselves, with their own limits. Removing the parsers
     // affects only this plugin.
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (_request, body, done) => {
-      // A body that the application decompresses can fail before the endpoint reads it, for example
-      // while a hook runs. That must not end the process.
+    fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    // A body that the application decompresses can fail when no endpoint reads it, for example
+    // while a hook runs. That must not end the process. This hook runs after the application's.
+    fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
       done(null, body);
     });

@@ -62,14 +62,21 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
   constructor(host: HttpAdapterHost) {
     this.#host = host;
   }
-  /** Nest calls this for each of these errors. */
+  /** Nest calls this for each of these errors. A promise that rejects would end the process. */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
-    if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
+    if (host.getType() !== 'http') throw error;
+    if (adapter.isHeadersSent(reply)) {
+      // A part of another response was sent. Do not let the client take it for a complete one.
+      const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
+      if (!outgoing.writableEnded) outgoing.destroy();
+      return;
+    }
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
     // Do not send the response through Nest. Express would add an ETag, and both frameworks would
     // add a charset to text.
-    if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
+    if (adapter.getType() === 'express')
+      return send(response, reply as ServerResponse, false).catch(() => {});
     answer(answerFromResponse(response), reply as FastifyReply);
   }
 }
