@@ -498,7 +498,7 @@ describe('assistant:doctor', () => {
       { outcome: 'ok' },
       {
         outcome: 'failing',
-        detail: expect.stringMatching(new RegExp(`lacks ${lacking}$`)) as string,
+        detail: expect.stringMatching(new RegExp(`does not contain ${lacking}$`)) as string,
       },
     ]);
   });

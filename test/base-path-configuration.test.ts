@@ -184,7 +184,7 @@ describe('a wrong base path', () => {
         config: { public_url: 'https://app.example', ...config },
       }),
     ).rejects.toThrow(
-      'mcp:resource: must be public_url plus base_path plus /mcp, https://app.example/auth/mcp',
+      'mcp:resource: must be public_url plus base_path plus /mcp: https://app.example/auth/mcp',
     );
   });
 });

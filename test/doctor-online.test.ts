@@ -206,7 +206,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(redirecting.url))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /redirects \(301\) to https:\/\/elsewhere\.example\/; redirects are not followed/,
+        /redirects \(301\) to https:\/\/elsewhere\.example\/; the doctor does not follow redirects/,
       ) as string,
     });
     expect(asked).toBe(1);

@@ -188,7 +188,7 @@ describe('a mistake stops the application at the start', () => {
   // @shows MCP-18.4
   test.each([
     [{ '/assistants/mcp': {}, '/other': {} }, 'lacks'],
-    [{ '/mcp': {} }, 'exists already'],
+    [{ '/mcp': {} }, 'is the built-in endpoint'],
     [{ 'assistants/mcp': {} }, 'is not a path'],
     [{ '/assistants/mcp/': {} }, 'is not a path'],
     [{ '/assistants/../mcp': {} }, 'is not a path'],

@@ -540,7 +540,7 @@ describe('the console', () => {
   ])('refuses to block a text that cannot be a client id: %s', async (id) => {
     const { code, stderr } = await run('oauth:client:revoke', id);
     expect(code).toBe(1);
-    expect(stderr).toContain('No client can have this URL as its id');
+    expect(stderr).toContain('This URL cannot be a client id');
   });
 
   // @shows AS-13.20, AS-19.1

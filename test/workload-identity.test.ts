@@ -665,10 +665,10 @@ describe('the metadata', () => {
 
 // @shows AS-2.49
 test.each([
-  ['spiffe://Example.org', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://example.org/', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://example.org/ns', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://', { asserts: ['clients'] }, /is not an issuer/],
+  ['spiffe://Example.org', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://example.org/', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://example.org/ns', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://', { asserts: ['clients'] }, /must be an issuer/],
   [TRUST_DOMAIN, { asserts: ['people'] }, /may only be clients/],
   [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /may only be clients/],
   [

@@ -11,10 +11,7 @@ const MOST_SHOWN = 20;
 export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
-    .description(
-      'import the sub of each person from another server; a sub that a person already has is ' +
-        'not changed',
-    )
+    .description('import the sub of each person from another server; existing subs are not changed')
     .argument(
       '<file>',
       'a JSON array, or one JSON object per line, with provider, id and sub; - reads ' +

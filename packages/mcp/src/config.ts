@@ -17,7 +17,7 @@ export const coreShape = {
     .string({ error: 'must be the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
-  instructions: z.string({ error: 'must be a text, which the model reads' }).optional(),
+  instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
   resource: z
     .string({
       error: (issue) =>

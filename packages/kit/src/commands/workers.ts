@@ -91,7 +91,7 @@ export class Workers {
       if (this.#isStopping) return;
       this.#isStopping = true;
       await this.#stopAll();
-      this.#caller.fail('A worker ended before it listened; its error is above');
+      this.#caller.fail('A worker stopped before it started to listen; see its error above');
     }
   }
 

@@ -189,7 +189,7 @@ export function checkName(name: string): string {
 function checkApplicationType(requested: string): ApplicationType {
   if (requested === 'web' || requested === 'native') return requested;
   throw new RegistrationError(
-    `The application type ${JSON.stringify(requested)} is unknown; it is web or native`,
+    `The application type ${JSON.stringify(requested)} is unknown; use web or native`,
   );
 }
 

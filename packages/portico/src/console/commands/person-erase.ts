@@ -9,8 +9,8 @@ export const addPersonErase: AddCommands = (program, context) => {
     .command('oauth:person:erase')
     .description(
       'remove everything stored about a person: authorizations, consent requests and the ' +
-        'subject (sub). Applications then ' +
-        'no longer recognise the person, and the kept audit shows a pseudonym',
+        'subject (sub). Applications then no longer recognise the person, and stored audit ' +
+        'events show a pseudonym',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
     .argument('<id>', "the person's id at this provider; must match exactly")
@@ -40,7 +40,7 @@ export const addPersonErase: AddCommands = (program, context) => {
       context.print(
         `Removed ${authorizations} authorizations, ${requests} requests and ` +
           `${subject ? 'the' : 'no'} subject of the person ${who}; ` +
-          `${events} kept audit events now show a pseudonym.`,
+          `${events} stored audit events now show a pseudonym.`,
       );
     });
 };

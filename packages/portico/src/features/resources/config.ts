@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nonEmptyText } from '../../config.ts';
 
 const A_URL =
-  'is not the URL of an API: write an absolute http or https URL without a query or fragment';
+  'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
 /** Whether the text is an absolute http or https URL without a query, a fragment or credentials. */
 function isResourceUrl(text: string): boolean {
