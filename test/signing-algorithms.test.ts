@@ -223,7 +223,7 @@ describe('registering for an algorithm', () => {
   test.each(['none', 'HS256', 'PS256', 'es256', '', 'toString'])(
     '%j is refused',
     async (algorithm) => {
-      await expect(register(portal, algorithm)).rejects.toThrow('it is one of RS256, ES256, EdDSA');
+      await expect(register(portal, algorithm)).rejects.toThrow('use one of RS256, ES256, EdDSA');
     },
   );
 

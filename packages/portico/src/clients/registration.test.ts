@@ -141,7 +141,7 @@ describe('A registration', () => {
     ],
     ['The client has no scope; add at least one with --scope', { scopes: [] }],
     ['The client has no scope; add at least one with --scope', { scopes: ['offline_access'] }],
-    ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
+    ['The profile "fapi1" is unknown; use fapi2', { profile: 'fapi1' }],
     [
       'A client with keys authenticates with them, so it cannot be public',
       { public: true, jwks: KEYS },
@@ -335,7 +335,7 @@ describe('A registration with the profile', () => {
     );
     const { jwksUri: _, ...keyless } = base;
     expect(await refusal({}, { base: keyless, switches: ON })).toBe(
-      'The profile fapi2 does not allow this client: it has no keys to authenticate by (private_key_jwt)',
+      'The profile fapi2 does not allow this client: it has no keys for authentication (private_key_jwt)',
     );
   });
 
