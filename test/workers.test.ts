@@ -101,7 +101,7 @@ describe('serve --workers', () => {
     const [killed = 0, other = 0] = children();
     const found = await askDuring(async () => {
       process.kill(killed, 'SIGKILL');
-      await running.says('A worker ended (SIGKILL). Another one starts.');
+      await running.says('A worker stopped (SIGKILL). Starting another worker.');
       await vi.waitFor(() => expect(children()).toHaveLength(2), { timeout: 60_000 });
     });
     expect(children()).toContain(other);

@@ -61,5 +61,5 @@ export const addSubjectImport: AddCommands = (program, context) => {
 };
 
 const HELP = `
-provider and id identify the account, the ids that oauth:authorization:list prints. sub is the value that the other server sent in ID tokens
-and at UserInfo. Import before anyone signs in to an application through this server: from then on a person has a sub that cannot change.`;
+provider and id identify the account, as oauth:authorization:list prints them. sub is the value that the other server sent in ID tokens
+and at UserInfo. Import before anyone signs in to an application through this server: after that, a person has a sub that cannot change.`;

@@ -47,7 +47,7 @@ export const addPersonErase: AddCommands = (program, context) => {
 
 const HELP = `
 This does not remove the account, which belongs to the application. The person can allow applications again, and these
-see a new person. To prevent that, remove or suspend the account first. Your own log and audit events are not changed.
+see a new person. To prevent this, remove or suspend the account first. Your own log and audit events are not changed.
 
-You can stop the command and run it again: it removes the rest. A request that is answered at the same time may write an
+You can stop the command and run it again. It then removes the rest. A request that is answered at the same time may write an
 audit event afterwards. Then run the command again.`;

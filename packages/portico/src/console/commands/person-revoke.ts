@@ -39,4 +39,4 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     });
 };
 
-const AGAIN = '\nYou can stop the command and run it again: it ends the rest.';
+const AGAIN = '\nYou can stop the command and run it again. It then ends the rest.';

@@ -41,8 +41,8 @@ export const addRestored: AddCommands = (program, context) => {
 };
 
 const HELP = `
-Run this before the first process serves the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
-they are in the backup. If the command is interrupted, run it again: it ends the remaining ones.`;
+Run this before any process uses the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
+they are in the backup. If the command is interrupted, run it again.`;
 
 const NEXT =
   'Clients and people are as they were when the backup was made. Repeat what you did since ' +
