@@ -373,7 +373,7 @@ describe("an application's own messages", () => {
   // @shows AS-38.4
   test.each([
     [['tlh'], 'oauth_server:languages: tlh is none of en, de'],
-    [[], 'oauth_server:languages: must name at least one language'],
+    [[], 'oauth_server:languages: must contain at least one language'],
     [['_'], 'must be a language tag (BCP 47)'],
     ['de', "must be true, false or a list of languages such as ['en', 'de']"],
   ])('are required for a configured language: %j', async (languages, problem) => {

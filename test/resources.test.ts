@@ -393,7 +393,7 @@ describe('a mistake stops the server at the start', () => {
     ['https://a.example/:x', { scopes: ['notes:read'] }, 'must not contain : or * in its path'],
     ['https://a.example/*', { scopes: ['notes:read'] }, 'must not contain : or * in its path'],
     ['https://a.example/x', {}, 'list the scopes'],
-    ['https://a.example/x', { scopes: [] }, 'must name at least one scope'],
+    ['https://a.example/x', { scopes: [] }, 'must contain at least one scope'],
     [
       'https://a.example/x',
       { scopes: ['gone'] },

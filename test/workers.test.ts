@@ -175,7 +175,9 @@ describe('serve --workers', () => {
     await serve('--workers=2', '--port=70000');
     expect(await running.ended()).toBe(1);
     expect(running.stderr().match(/The port must be from 0 to 65535/g)).toHaveLength(1);
-    expect(running.stderr()).toContain('A worker stopped before it started to listen; see its error above');
+    expect(running.stderr()).toContain(
+      'A worker stopped before it started to listen; see its error above',
+    );
   });
 
   test.each(['0', '65', '1.5', 'two'])('refuses %s', async (count) => {

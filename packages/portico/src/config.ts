@@ -109,7 +109,7 @@ const languages = z.union(
             'must be a language tag (BCP 47), for example de or pt-BR',
           ),
       )
-      .min(1, 'must name at least one language; for English only, use false'),
+      .min(1, 'must contain at least one language; for English only, use false'),
   ],
   {
     error(issue) {

@@ -15,7 +15,10 @@ import {
 export const addAssistantSetup: AddCommands = (program, context) => {
   program
     .command('assistant:setup')
-    .description("register the voice assistant's clients; prints their ids and secrets once")
+    .description(
+      'register the clients of the voice assistant; prints their ids and secrets (shown ' +
+        'only once)',
+    )
     .option('--migrate', 'first apply the schema of the authorization server (no other schema)')
     .option(
       '--manifest <path>',

@@ -74,7 +74,7 @@ function checkKeySet(jwks: unknown, algorithm: string | null): string {
     );
   }
   const text = JSON.stringify({ keys: usable.map(({ jwk }) => jwk) });
-  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too long');
+  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too large');
   return text;
 }
 

@@ -102,8 +102,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
     const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
     return failing(
-      'oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key ' +
-        `in ${config.key_path}: ${named.join(', ')}`,
+      `oauth_server:key_path: these clients cannot get openid, because ${config.key_path} ` +
+        `has no key for their algorithm: ${named.join(', ')}`,
       [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
     );
   }
@@ -225,7 +225,7 @@ export async function examineClients({ application, server }: Subject): Promise<
   );
   if (unknown.length > 0) {
     return warning(
-      `these scopes of clients are no longer offered: ${unknown.join(', ')}`,
+      `clients have scopes that this server no longer offers: ${unknown.join(', ')}`,
       'add them to oauth_server:scopes again, or remove them from the clients (npx portico ' +
         'oauth:client:update)',
     );

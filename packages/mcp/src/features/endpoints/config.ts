@@ -17,7 +17,7 @@ const endpoint = z.strictObject(
       .array(z.string({ error: 'must be a scope name' }), {
         error: 'must be a list of scope names',
       })
-      .min(1, 'must name at least one scope')
+      .min(1, 'must contain at least one scope')
       .optional(),
   },
   { error: 'must be an object { name, instructions, scopes_supported }' },

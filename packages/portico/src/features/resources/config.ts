@@ -20,7 +20,7 @@ const resource = z.strictObject(
             ? 'is missing; list the scopes that clients can request for this API'
             : 'must be a list of scope names',
       })
-      .min(1, 'must name at least one scope'),
+      .min(1, 'must contain at least one scope'),
     label: nonEmptyText('a label', 'name the API for people, or leave it out').optional(),
     challenge: z.boolean({ error: 'must be true or false' }).default(false),
   },

@@ -44,7 +44,7 @@ const algorithms = z
     z.enum(VERIFIED_ALGORITHMS, { error: `must be one of ${VERIFIED_ALGORITHMS.join(', ')}` }),
     { error: 'must be a list of algorithms, such as RS256' },
   )
-  .min(1, 'must name at least one algorithm');
+  .min(1, 'must contain at least one algorithm');
 
 const issuer = z
   .strictObject(
@@ -57,7 +57,7 @@ const issuer = z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
           error: 'must be a list of what the issuer may assert: people or clients',
         })
-        .min(1, 'must name what the issuer may assert: people or clients'),
+        .min(1, 'must contain what the issuer may assert: people or clients'),
       tenant: z
         .string({ error: 'must be a string' })
         .min(1, 'is empty; enter a value, or remove the setting')
