@@ -149,7 +149,9 @@ describe('a wrong base path', () => {
       'base_path_stripped: is true, but base_path is empty; set base_path to the prefix that the proxy removes',
     ]);
     expect(await problemsOf({ public_url: 'https://app.example/auth' })).toEqual([
-      expect.stringMatching(/^public_url: must be an origin without a path: use https:\/\/app\.example;/),
+      expect.stringMatching(
+        /^public_url: must be an origin without a path: use https:\/\/app\.example;/,
+      ),
     ]);
   });
 

@@ -107,7 +107,11 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     await setInSessions('synchronous_commit', 'local');
     await setInServer('synchronous_standby_names', 'ANY 1 (one, other)');
     expect(await findings('replication')).toMatchObject([
-      finding('warning', /synchronous_commit is local.*used tokens become valid again/, /remote_apply/),
+      finding(
+        'warning',
+        /synchronous_commit is local.*used tokens become valid again/,
+        /remote_apply/,
+      ),
     ]);
   },
   async 'a standby that no commit waits for'() {
@@ -129,7 +133,11 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
       .poll(async () => (await administrator.execute(attached)).rows.length, { timeout: 20_000 })
       .toBe(1);
     expect(await findings('replication')).toMatchObject([
-      finding('warning', /^1 standby follows asynchronously: .*used tokens become valid again/, /ANY 1/),
+      finding(
+        'warning',
+        /^1 standby follows asynchronously: .*used tokens become valid again/,
+        /ANY 1/,
+      ),
     ]);
   },
   async 'room for so many processes'() {

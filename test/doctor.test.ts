@@ -187,7 +187,9 @@ describe('the doctor', () => {
         expect(parts).not.toHaveProperty('client keys');
         expect(parts).not.toHaveProperty('client demands');
         expect(parts['clients']).toMatchObject({ outcome: 'ok', detail: '3 registered' });
-        expect(parts['documents']).toMatchObject({ detail: 'accepted from any host: 3 known, 0 blocked' });
+        expect(parts['documents']).toMatchObject({
+          detail: 'accepted from any host: 3 known, 0 blocked',
+        });
       } finally {
         await later.close();
       }

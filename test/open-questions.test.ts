@@ -883,9 +883,7 @@ describe('a request that does not lead to a question', () => {
       logged = [];
       const page = await usual.send(browserOf('ada'), usual.asking(clientId));
       expect([page.status, page.headers.get('location')]).toEqual([400, null]);
-      expect(await page.text()).toContain(
-        `${called} does not currently meet the rules of Host.`,
-      );
+      expect(await page.text()).toContain(`${called} does not currently meet the rules of Host.`);
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,

@@ -399,7 +399,11 @@ describe('a mistake stops the server at the start', () => {
       { scopes: ['gone'] },
       'contains gone, which is not in oauth_server:scopes',
     ],
-    ['https://a.example/x', { scopes: ['openid'] }, 'contains openid, which every resource already has'],
+    [
+      'https://a.example/x',
+      { scopes: ['openid'] },
+      'contains openid, which every resource already has',
+    ],
     [
       'https://a.example/x',
       { scopes: ['notes:read'], challenge: true },

@@ -103,7 +103,11 @@ describe('the consent screen of a client that no operator registered', () => {
   test.each([
     ['a loopback address', LOOPBACK, 'you will be sent to a program on this computer'],
     ['a scheme of its own', PRIVATE_USE, 'you will be sent to an application on this device'],
-    ['its own host', 'https://client.example/callback', 'you will be sent to client.example. Allow'],
+    [
+      'its own host',
+      'https://client.example/callback',
+      'you will be sent to client.example. Allow',
+    ],
     [
       'another host',
       SITE,

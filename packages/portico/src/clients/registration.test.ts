@@ -243,9 +243,7 @@ describe('The grants of a registration', () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
-    expect(await refusal(service, { base: SERVICE })).toContain(
-      'The scope email needs a person',
-    );
+    expect(await refusal(service, { base: SERVICE })).toContain('The scope email needs a person');
   });
 });
 
