@@ -135,7 +135,7 @@ describe('the page, for each application,', () => {
       return article.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
     };
     expect(await entry()).toContain(
-      `Since ${day(begun)} Last active on ${day(begun)} Answers go to client.example What it can do (1) Read your notes`,
+      `Since ${day(begun)} Last active on ${day(begun)} Sends you back to client.example What it can do (1) Read your notes`,
     );
     clock.advance(3 * 86_400);
     expect(await entry()).toContain(`Last active on ${day(begun)}`);
@@ -184,7 +184,7 @@ describe('removing all applications', () => {
     );
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
     expect(after).toContain('none of these applications can act for you any more. Signed in as');
-    expect(after).toContain('No application has access.');
+    expect(after).toContain('No applications have access.');
     // The second time, there is nothing to end, so the page shows no question.
     expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain(
       'Remove the access of all',

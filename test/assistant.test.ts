@@ -498,7 +498,7 @@ describe('assistant:doctor', () => {
       { outcome: 'ok' },
       {
         outcome: 'failing',
-        detail: expect.stringMatching(new RegExp(`lacks ${lacking}$`)) as string,
+        detail: expect.stringMatching(new RegExp(`does not contain ${lacking}$`)) as string,
       },
     ]);
   });
@@ -542,7 +542,7 @@ describe('assistant:doctor', () => {
     expect(await finding('account-linking client', { config })).toMatchObject([
       {
         outcome: 'failing',
-        detail: expect.stringContaining('while assistant:account_linking is false'),
+        detail: expect.stringContaining('but assistant:account_linking is false'),
         remedy: expect.stringContaining('oauth:client:revoke'),
       },
     ]);

@@ -149,7 +149,9 @@ describe('a wrong base path', () => {
       'base_path_stripped: is true, but base_path is empty; set base_path to the prefix that the proxy removes',
     ]);
     expect(await problemsOf({ public_url: 'https://app.example/auth' })).toEqual([
-      expect.stringMatching(/^public_url: must be only an origin: use https:\/\/app\.example;/),
+      expect.stringMatching(
+        /^public_url: must be an origin without a path: use https:\/\/app\.example;/,
+      ),
     ]);
   });
 
@@ -184,7 +186,7 @@ describe('a wrong base path', () => {
         config: { public_url: 'https://app.example', ...config },
       }),
     ).rejects.toThrow(
-      'mcp:resource: must be public_url plus base_path plus /mcp, https://app.example/auth/mcp',
+      'mcp:resource: must be public_url plus base_path plus /mcp: https://app.example/auth/mcp',
     );
   });
 });

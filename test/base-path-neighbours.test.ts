@@ -304,7 +304,7 @@ describe('two installations on one origin, below /a and /b', () => {
         report.checks.filter(({ outcome }) => outcome === 'failing' || outcome === 'warning'),
       ).toEqual([]);
       expect(report.checks.find(({ part }) => part === 'configuration')?.detail).toBe(
-        `public_url and base_path make ${server.issuer} the issuer`,
+        `the issuer is ${server.issuer}, from public_url and base_path`,
       );
       const tools = await examineAssistant(application, { serverOnly: true });
       expect(

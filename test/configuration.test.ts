@@ -330,7 +330,7 @@ describe('the lifetimes', () => {
         { env: {} },
       );
       await expect(started).rejects.toThrow(
-        `${key}: must be at most 3155760000 seconds, a century`,
+        `${key}: must be at most 3155760000 seconds (100 years)`,
       );
     },
   );

@@ -77,11 +77,11 @@ describe('the scopes that a client asks for', () => {
   test('are shown with how long the access lasts and where to end it', async () => {
     const lasting = await shown(await registered('notes:read'), 'notes:read');
     expect(textOf(lasting)).toContain(
-      'Access lasts until you remove it, or until the application has not used it for 30 days. You can remove it at any time: Applications with access',
+      'Access ends when you remove it, or when the application has not used it for 30 days. You can remove it at any time: Applications with access',
     );
     expect(lasting).toContain('<a href="/oauth/applications"');
     const once = await registered('notes:read', { grants: ['authorization_code'] });
-    expect(textOf(await shown(once, 'notes:read'))).toContain('Access lasts 1 hour at most.');
+    expect(textOf(await shown(once, 'notes:read'))).toContain('Access lasts at most 1 hour.');
   });
 });
 
@@ -129,7 +129,7 @@ describe("a client with a name like the server's", () => {
         redirectUris: ['https://client.example/callback'],
       });
       const text = textOf(await shown(client, 'notes:read'));
-      expect(text).toContain('Its name can be mistaken for Portal. It is not Portal.');
+      expect(text).toContain('Its name looks similar to Portal, but it is not Portal.');
       expect(text).not.toContain('It calls itself');
       expect(text).not.toContain(name);
     },

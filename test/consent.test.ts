@@ -86,7 +86,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
   // @shows AS-8.9
   test('after an answer, the page shows the answer only to the person who gave it, in the same browser', async () => {
-    const said = { allow: 'You allowed it', deny: 'You did not allow it, and nothing was shared' };
+    const said = { allow: 'You allowed it', deny: 'You denied it, and nothing was shared' };
     for (const [decision, text] of Object.entries(said)) {
       const visitor = await portal.signedIn(ADA);
       const page = await ask(visitor);

@@ -750,7 +750,7 @@ describe('the keys', () => {
         await create('--id-token-alg=ES256'),
         'The server has no signing key for ES256; run npx portico oauth:keys:generate --alg ES256 first',
       );
-      expectRefusal(await create('--id-token-alg=PS256'), 'it is one of RS256, ES256, EdDSA');
+      expectRefusal(await create('--id-token-alg=PS256'), 'use one of RS256, ES256, EdDSA');
       expectRefusal(
         await console('oauth:keys:generate', '--alg=ES384'),
         'one of RS256, ES256, EdDSA',

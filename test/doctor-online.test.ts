@@ -206,7 +206,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(redirecting.url))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /redirects \(301\) to https:\/\/elsewhere\.example\/; redirects are not followed/,
+        /redirects \(301\) to https:\/\/elsewhere\.example\/; the doctor does not follow redirects/,
       ) as string,
     });
     expect(asked).toBe(1);
@@ -343,7 +343,7 @@ describe('probes at the public address', () => {
     const portal = await behind([{}], 0);
     expect((await examined(portal))['readiness']).toMatchObject({
       outcome: 'ok',
-      detail: `${portal.url}/health/ready answers that a process is ready`,
+      detail: `${portal.url}/health/ready reports that a process is ready`,
     });
     portal.server.health.stop();
     expect((await examined(portal))['readiness']?.outcome).toBe('warning');
@@ -470,7 +470,7 @@ describe('what reaches the process through the proxies', () => {
         'the process sees the address 127.0.0.2, but this command sent the request from 127.0.0.1, and no proxy appends',
       ) as string,
       remedy: expect.stringContaining(
-        'if a router translates addresses (NAT), this is correct',
+        'if a router translates addresses (NAT), this is normal',
       ) as string,
     });
   });

@@ -78,7 +78,7 @@ test('a file whose journal is in memory', async () => {
 
 test('a database in memory', async () => {
   expect(await findings(opened('sqlite::memory:'), 'database file')).toMatchObject([
-    { outcome: 'ok', detail: expect.stringContaining('gone with the process') },
+    { outcome: 'ok', detail: expect.stringContaining('all data is lost when the process ends') },
   ]);
 });
 

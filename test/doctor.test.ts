@@ -187,7 +187,9 @@ describe('the doctor', () => {
         expect(parts).not.toHaveProperty('client keys');
         expect(parts).not.toHaveProperty('client demands');
         expect(parts['clients']).toMatchObject({ outcome: 'ok', detail: '3 registered' });
-        expect(parts['documents']).toMatchObject({ detail: 'of any host: 3 known, 0 blocked' });
+        expect(parts['documents']).toMatchObject({
+          detail: 'accepted from any host: 3 known, 0 blocked',
+        });
       } finally {
         await later.close();
       }
@@ -636,7 +638,7 @@ describe('the doctor', () => {
     expect(await documents(false)).toBeUndefined();
     expect(await documents(true)).toMatchObject({
       outcome: 'ok',
-      detail: 'of any host: 0 known, 1 blocked',
+      detail: 'accepted from any host: 0 known, 1 blocked',
     });
     expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
       {

@@ -203,7 +203,7 @@ describe('a server with the profile', () => {
   });
 
   // @shows FAPI2-5.2.3.3
-  test('lets no page of another origin call the authorization endpoint', async () => {
+  test('does not let pages of other origins call the authorization endpoint', async () => {
     const headers = { Origin: 'https://other.example' };
     const url = await pushedUrl(at, banker);
     const asked = await fetch(url, { headers, redirect: 'manual' });

@@ -136,7 +136,7 @@ test.each([
   await deleteFeature(folder);
   const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });
   expect(JSON.parse(stdout)).toEqual([
-    `oauth_server:profile is fapi2, which needs a feature with ${part}; add such a feature`,
+    `oauth_server:profile is set to fapi2, which needs a feature that provides ${part}; add one`,
   ]);
 });
 

@@ -243,9 +243,9 @@ describe('oauth:client:import', () => {
     const problems = async (...given: readonly unknown[]) =>
       (await take(given)).clients.map(({ problem }) => problem ?? 'none');
     expect(await problems({ ...plain, client_name: 'Another', scope: 'notes:write' })).toEqual([
-      'a client with this id exists and has another client_name, scope; change it with oauth:client:update',
+      'a client with this id already exists, but has another client_name, scope; change it with oauth:client:update',
     ]);
-    const otherSecret = 'a client with this id exists and has another secret';
+    const otherSecret = 'a client with this id already exists, but has another secret';
     expect(await problems({ ...plain, client_secret: 'another-secret-of-that-length' })).toEqual([
       otherSecret,
     ]);
@@ -590,7 +590,7 @@ describe('a secret with more iterations than are configured', () => {
 describe('a record of a client', () => {
   // @shows AS-41.2
   test.each([
-    ['a list', [], 'it is not a JSON object'],
+    ['a list', [], 'the record is not a JSON object'],
     ['without an id', record({ client_id: '' }), 'client_id must have 1 to 255'],
     ['an id with a space', record({ client_id: 'a b' }), 'client_id must have 1 to 255'],
     [
@@ -623,7 +623,7 @@ describe('a record of a client', () => {
     [
       'unknown grants',
       record({ grant_types: ['implicit', 'password'] }),
-      'this server offers none of its grant_types: "implicit", "password"',
+      'this server supports none of its grant_types: "implicit", "password"',
     ],
     ['no grant', record({ grant_types: [] }), 'grant_types is empty'],
     [

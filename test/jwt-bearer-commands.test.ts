@@ -79,7 +79,7 @@ describe('oauth:link', () => {
     expect((await ask('made')).status).toBe(200);
     await expectSaid(['oauth:link:list'], `${IDP}  "made"  "accounts"`);
     expect(await linked()).toEqual(['made']);
-    await expectSaid(['oauth:link:remove', IDP, 'made'], 'The link is removed.');
+    await expectSaid(['oauth:link:remove', IDP, 'made'], 'Removed the link.');
     expect(await linked()).toEqual([]);
     expect(await errorOf(await ask('made'))).toBe('invalid_grant');
   });

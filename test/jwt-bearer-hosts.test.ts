@@ -152,7 +152,7 @@ test('a link needs the exact name of the account, and the error contains that na
   const { organizationAccess } = serverWith({});
   await expect(
     organizationAccess?.link({ issuer: IDP, subject: SUBJECT }, { ...ADA, id: 'ADA' }),
-  ).rejects.toThrow('another account by this provider and id: "staff" "ada"');
+  ).rejects.toThrow('another account for this provider and id: "staff" "ada"');
   expect((await organizationAccess?.list(10))?.items).toEqual([]);
 });
 

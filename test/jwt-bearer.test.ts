@@ -404,10 +404,10 @@ describe('a token that an organization gave', () => {
     expect(await isAccepted(again.access_token)).toBe(true);
     expect(await errorOf(await askFor(one))).toBe('invalid_grant');
     await expect(givenAccess().allow({ person, clientId: null })).rejects.toThrow(
-      'The access of all clients was not ended',
+      'the access of all clients was not ended',
     );
     await expect(givenAccess().allow({ person, clientId: other.id })).rejects.toThrow(
-      'No ended access',
+      'For this person and client, no access',
     );
     await givenAccess().allow({ person, clientId: one.id });
     await tokensOf(await askFor(one));
@@ -440,12 +440,12 @@ describe('a token that an organization gave', () => {
     const stranger = { provider: 'users', id: 'unknown' };
     await expect(portal.server.access.revokePerson(stranger)).rejects.toThrow('Nothing is stored');
     await expect(givenAccess().allow({ person: stranger, clientId: null })).rejects.toThrow(
-      'was not ended for this person',
+      'For this person, the access of all clients was not ended',
     );
     const person = await newPerson('unknown-client');
     await portal.server.access.revokePerson(person);
     await expect(givenAccess().allow({ person, clientId: 'unknown' })).rejects.toThrow(
-      'No ended access',
+      'For this person and client, no access',
     );
   });
 
@@ -760,7 +760,7 @@ test.each<[settings: object, problem: RegExp]>([
   [{ jwks_file: 'keys.json' }, /must be an absolute path/],
   [{ jwks_file: '/keys.json', algorithms: ['HS256'] }, /must be one of RS256/],
   [{ jwks_file: '/keys.json', algorithms: ['none'] }, /must be one of RS256/],
-  [{ jwks_file: '/keys.json', algorithms: [] }, /must name at least one algorithm/],
+  [{ jwks_file: '/keys.json', algorithms: [] }, /must contain at least one algorithm/],
   [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be people/],
   [{ jwks_file: '/keys.json', clock_tolerance: 301 }, /must be at most 300/],
   [{ jwks_file: '/keys.json', tenant: 'x'.repeat(256) }, /must have at most 255 characters/],

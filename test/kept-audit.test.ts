@@ -854,7 +854,7 @@ test('without the settings, no event is stored, streamed or removed; oauth:audit
     const { stdout, stderr } = await of('--client=nobody');
     expect([stdout, stderr]).toEqual([
       '',
-      'No audit events are kept, because oauth_server:audit:keep is off.\n',
+      'No audit events are stored, because oauth_server:audit:keep is off.\n',
     ]);
     const three = await of('--json-lines', '--limit=3');
     expect(three.stdout.trim().split('\n')).toHaveLength(3);

@@ -311,7 +311,7 @@ describe('a key file that the serving account cannot read', () => {
     const refused = await root('oauth:keys:rotate', '--if-older-than=1s');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^The staged key \S+ belongs to uid 0, and its directory to uid 65534, who cannot read it: no key was replaced; remove it, and run this as the account that serves\n$/,
+      /^The staged key \S+ belongs to uid 0, and its directory to uid 65534, who cannot read it: no key was replaced; remove this key, and run the command as the account that runs the server\n$/,
     );
     expect(await made()).toEqual(before);
     await chown(path.join(keyPath(), name), SERVING, SERVING);

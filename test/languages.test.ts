@@ -323,11 +323,11 @@ describe("an application's own messages", () => {
       { 'consent.allow': 'Ja, {who}' },
       'consent.allow: the placeholder {who} is given no value',
     ],
-    ['de.json', { 'consent.allow': 1 }, 'consent.allow: must be a text'],
+    ['de.json', { 'consent.allow': 1 }, 'consent.allow: must be a string'],
     [
       'de.json',
       { 'sign_in.slowed': { one: 'Gleich' } },
-      'sign_in.slowed: must be a text, or an object',
+      'sign_in.slowed: must be a string, or an object',
     ],
     ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message of this key'],
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
@@ -373,8 +373,8 @@ describe("an application's own messages", () => {
   // @shows AS-38.4
   test.each([
     [['tlh'], 'oauth_server:languages: tlh is none of en, de'],
-    [[], 'oauth_server:languages: must name a language'],
-    [['_'], 'is not a language tag (BCP 47)'],
+    [[], 'oauth_server:languages: must contain at least one language'],
+    [['_'], 'must be a language tag (BCP 47)'],
     ['de', "must be true, false or a list of languages such as ['en', 'de']"],
   ])('are required for a configured language: %j', async (languages, problem) => {
     await expect(startPortal({ config: { oauth_server: { languages } } })).rejects.toThrow(problem);

@@ -188,11 +188,11 @@ describe('a mistake stops the application at the start', () => {
   // @shows MCP-18.4
   test.each([
     [{ '/assistants/mcp': {}, '/other': {} }, 'lacks'],
-    [{ '/mcp': {} }, 'exists already'],
-    [{ 'assistants/mcp': {} }, 'is not a path'],
-    [{ '/assistants/mcp/': {} }, 'is not a path'],
-    [{ '/assistants/../mcp': {} }, 'is not a path'],
-    [{ '/assistants/%6dcp': {} }, 'is not a path'],
+    [{ '/mcp': {} }, 'is the built-in endpoint'],
+    [{ 'assistants/mcp': {} }, 'must be a path'],
+    [{ '/assistants/mcp/': {} }, 'must be a path'],
+    [{ '/assistants/../mcp': {} }, 'must be a path'],
+    [{ '/assistants/%6dcp': {} }, 'must be a path'],
     [{ '/assistants/mcp': { scopes_supported: ['email'] } }, 'it started'],
     [{ '/assistants/mcp': { scopes_supported: ['other'] } }, 'names other'],
     [{}, 'names no MCP endpoint; the endpoints are /mcp'],

@@ -525,7 +525,7 @@ describe('registration', () => {
   // @shows MCP-16.7
   test('a scope that the server does not offer stops the start', async () => {
     await expect(startAssistant({ resources: [orders] })).rejects.toThrow(
-      'lacks mcp:orders, the scope() of the resource app://orders',
+      'does not contain mcp:orders, which scope() of the resource app://orders requires',
     );
   });
 

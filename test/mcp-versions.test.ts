@@ -651,7 +651,7 @@ describe('older versions at the same endpoint', () => {
 
   // @shows MCP-15.1
   test.each([
-    [[], 'must name at least one version'],
+    [[], 'must contain at least one version'],
     [['2024-11-05'], 'must be one of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26'],
   ])('mcp:protocol_versions %j is refused at the start', async (versions, problem) => {
     await expect(

@@ -1188,7 +1188,7 @@ describe('registering tools', () => {
     [
       'a scope that nobody offers',
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
-      'oauth_server:scopes: lacks x:y, the scope() of the tool x',
+      'oauth_server:scopes: does not contain x:y, which scope() of the tool x requires',
     ],
     [
       'a scope that is not a method, and would leave the tool public',

@@ -132,7 +132,7 @@ describe('a native application', () => {
       'private-use scheme with a dot',
     );
     await expect(registering('web', PRIVATE_USE)).rejects.toThrow('is not an absolute https URL');
-    await expect(registering('browser', PRIVATE_USE)).rejects.toThrow('it is web or native');
+    await expect(registering('browser', PRIVATE_USE)).rejects.toThrow('use web or native');
   });
 
   // @shows RFC8252-7.1

@@ -252,7 +252,7 @@ describe('a question that', () => {
     const again = await usual.reload(ada, question);
     expect(again.status).toBe(400);
     const html = await again.text();
-    expect(html).toContain('You did not allow it, and nothing was shared');
+    expect(html).toContain('You denied it, and nothing was shared');
     expect(html).toMatch(
       /<a [^>]*href="\/oauth\/applications"[^>]*>Applications with access to your account<\/a>/,
     );
@@ -883,9 +883,7 @@ describe('a request that does not lead to a question', () => {
       logged = [];
       const page = await usual.send(browserOf('ada'), usual.asking(clientId));
       expect([page.status, page.headers.get('location')]).toEqual([400, null]);
-      expect(await page.text()).toContain(
-        `${called} does not meet the rules of Host at the moment.`,
-      );
+      expect(await page.text()).toContain(`${called} does not currently meet the rules of Host.`);
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,

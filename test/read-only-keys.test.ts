@@ -60,7 +60,7 @@ describe('with the key directory mounted read-only', () => {
   ])('%s prints one line about it, and changes nothing', async (command, effect) => {
     const before = await readdir(directory);
     const { code, stdout, stderr } = await run(command, '--json');
-    const reason = `The key directory ${directory} cannot be written (EROFS: it is mounted to be read only): ${effect}\n`;
+    const reason = `The key directory ${directory} cannot be written (EROFS: it is mounted read-only): ${effect}\n`;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: reason });
     expect(await readdir(directory)).toEqual(before);
   });
@@ -79,7 +79,7 @@ describe('with the key directory mounted read-only', () => {
         through: readOnly(empty),
       });
       expect(setup).toMatchObject({ code: 1, stdout: '' });
-      expect(setup.stderr).toContain('(EROFS: it is mounted to be read only): no key was made');
+      expect(setup.stderr).toContain('(EROFS: it is mounted read-only): no key was made');
       expect(await readdir(empty)).toEqual([]);
     } finally {
       await rm(storage, { recursive: true });

@@ -223,7 +223,7 @@ describe('registering for an algorithm', () => {
   test.each(['none', 'HS256', 'PS256', 'es256', '', 'toString'])(
     '%j is refused',
     async (algorithm) => {
-      await expect(register(portal, algorithm)).rejects.toThrow('it is one of RS256, ES256, EdDSA');
+      await expect(register(portal, algorithm)).rejects.toThrow('use one of RS256, ES256, EdDSA');
     },
   );
 
@@ -320,7 +320,7 @@ describe('a client whose algorithm has no key any more', () => {
       expect(await check()).toEqual({
         part: 'signing key',
         outcome: 'failing',
-        detail: `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${portal.server.config.key_path}: ${client.id} (ES256)`,
+        detail: `oauth_server:key_path: these clients cannot get openid, because ${portal.server.config.key_path} has no key for their algorithm: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
       // Without openid, or without the grant for openid, the server signs no ID token for the

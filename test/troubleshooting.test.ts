@@ -117,7 +117,7 @@ describe('a message at a failed start, or from a command', () => {
   const entries = [...listed('It does not start'), ...listed('A command refuses')];
   const messages = thrownMessages();
   /** How a line about the configuration continues after the key. */
-  const verbs = /^(?:must|is|has|needs|names|lacks|issues)\b/;
+  const verbs = /^(?:must|is|has|needs|contains|does not|issues)\b/;
 
   test('is on the page', () => {
     const missing = messages.filter(

@@ -101,13 +101,17 @@ describe('the consent screen of a client that no operator registered', () => {
 
   // @shows AS-8.14
   test.each([
-    ['a loopback address', LOOPBACK, 'the answer goes to a program on this computer'],
-    ['a scheme of its own', PRIVATE_USE, 'the answer goes to an application on this device'],
-    ['its own host', 'https://client.example/callback', 'the answer goes to client.example. Allow'],
+    ['a loopback address', LOOPBACK, 'you will be sent to a program on this computer'],
+    ['a scheme of its own', PRIVATE_USE, 'you will be sent to an application on this device'],
+    [
+      'its own host',
+      'https://client.example/callback',
+      'you will be sent to client.example. Allow',
+    ],
     [
       'another host',
       SITE,
-      'the answer goes to elsewhere.example, which is a different site from client.example',
+      'you will be sent to elsewhere.example, which is a different site from client.example',
     ],
   ])('says where the answer goes: %s', async (_, redirectUri, says) => {
     expect(await asked(byDocument, { redirect_uri: redirectUri })).toContain(says);
@@ -540,7 +544,7 @@ describe('the console', () => {
   ])('refuses to block a text that cannot be a client id: %s', async (id) => {
     const { code, stderr } = await run('oauth:client:revoke', id);
     expect(code).toBe(1);
-    expect(stderr).toContain('No client can have this URL as its id');
+    expect(stderr).toContain('This URL cannot be a client id');
   });
 
   // @shows AS-13.20, AS-19.1
@@ -724,7 +728,7 @@ describe('what was allowed before, if a client may ask for more', () => {
       await allow(visitor, client, more.page, SITE);
 
       const again = await shown(visitor, client, 'notes:read', SITE);
-      expect(again.asked).toContain('It asks for no new access');
+      expect(again.asked).toContain('It is not asking for any new access');
     }
   });
 

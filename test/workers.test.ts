@@ -122,7 +122,7 @@ describe('serve --workers', () => {
     const [killed = 0, other = 0] = children();
     const found = await askDuring(async () => {
       process.kill(killed, 'SIGKILL');
-      await running.says('A worker ended (SIGKILL). Another one starts.');
+      await running.says('A worker stopped (SIGKILL). Starting another worker.');
       await vi.waitFor(() => expect(children()).toHaveLength(2), { timeout: 60_000 });
     });
     expect(children()).toContain(other);
@@ -207,7 +207,9 @@ describe('serve --workers', () => {
     await serve('--workers=2', '--port=70000');
     expect(await running.ended()).toBe(1);
     expect(running.stderr().match(/The port must be from 0 to 65535/g)).toHaveLength(1);
-    expect(running.stderr()).toContain('A worker ended before it listened; its error is above');
+    expect(running.stderr()).toContain(
+      'A worker stopped before it started to listen; see its error above',
+    );
   });
 
   test.each(['0', '65', '1.5', 'two'])('refuses %s', async (count) => {

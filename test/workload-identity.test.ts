@@ -531,7 +531,7 @@ describe('who can be a workload', () => {
       databaseUrl: portal.env['DATABASE_URL'] ?? '',
       config: accepting({ [CLUSTER]: settings }, { profile: 'fapi2' }),
     });
-    await expect(registerWorkload(profiled)).rejects.toThrow(/no keys to authenticate by/);
+    await expect(registerWorkload(profiled)).rejects.toThrow(/no keys for authentication/);
     const sent = () => accountToken(profiled, cluster.key);
     await expectRefused(await present(profiled, client, sent()));
     const { token_endpoint_auth_methods_supported: methods } = await metadataOf(profiled);
@@ -624,7 +624,7 @@ describe('operators', () => {
     const elsewhere = { [TRUST_DOMAIN]: domain.settings };
     const databaseUrl = own.env['DATABASE_URL'] ?? '';
     for (const [config, detail] of [
-      [accepting(elsewhere), /their issuer is not trusted with clients/],
+      [accepting(elsewhere), /their issuer is not trusted for clients/],
       [trusting({ workload_identity: false }), /oauth_server:workload_identity is off/],
     ] as const) {
       const found = await examined(await started({ databaseUrl, config }));
@@ -665,10 +665,10 @@ describe('the metadata', () => {
 
 // @shows AS-2.49
 test.each([
-  ['spiffe://Example.org', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://example.org/', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://example.org/ns', { asserts: ['clients'] }, /is not an issuer/],
-  ['spiffe://', { asserts: ['clients'] }, /is not an issuer/],
+  ['spiffe://Example.org', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://example.org/', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://example.org/ns', { asserts: ['clients'] }, /must be an issuer/],
+  ['spiffe://', { asserts: ['clients'] }, /must be an issuer/],
   [TRUST_DOMAIN, { asserts: ['people'] }, /may only be clients/],
   [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /may only be clients/],
   [

@@ -133,7 +133,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
     onTestFinished(async () => void (await administrator.execute('DROP ROLE plain')));
     const url = at(postgres.address.port, 'plain');
     expect(await findings(portal, 'replication', { url })).toMatchObject([
-      finding('skipped', /whether one of the 2 attached is synchronous.*GRANT pg_monitor/),
+      finding('skipped', /which of the 2 attached standbys are synchronous.*GRANT pg_monitor/),
     ]);
   });
 
@@ -153,11 +153,11 @@ describe('the doctor, on replicated PostgreSQL', () => {
     const bouncer = await startPgBouncer(postgres.address.port);
     onTestFinished(() => bouncer.close());
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([
-      finding('ok', /^a pooler in transaction mode .*ALTER ROLE/),
+      finding('ok', /^the connection uses a pooler in transaction mode .*ALTER ROLE/),
     ]);
     // The next processes find connections that were opened before they started.
     expect(await findings(portal, 'connections')).toMatchObject([
-      finding('ok', /^the server has 97/),
+      finding('ok', /^the server allows 97/),
     ]);
   });
 
@@ -167,11 +167,11 @@ describe('the doctor, on replicated PostgreSQL', () => {
     const [one, other] = postgres.standbys();
     await one?.server().kill();
     expect(await withStandbys(1)).toMatchObject([
-      finding('warning', /no standby more than that is attached/, /ANY 1/),
+      finding('warning', /no spare standby is attached/, /ANY 1/),
     ]);
     await other?.server().kill();
     expect(await withStandbys(0)).toMatchObject([
-      finding('failing', /0 such standbys are attached: every write waits/, /attach/),
+      finding('failing', /0 of these standbys are attached: every write waits/, /attach/),
     ]);
     expect((await callApi(portal, '/api/notes', token)).status).toBe(200);
     await postgres.rejoin();

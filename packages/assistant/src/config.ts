@@ -23,7 +23,7 @@ export const assistantConfiguration = z.strictObject({
     .default([]),
   user_scopes: z
     .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
-    .min(1, 'must name at least one scope')
+    .min(1, 'must contain at least one scope')
     .default(['mcp:tools']),
   listing: z
     .record(z.string(), z.unknown(), {

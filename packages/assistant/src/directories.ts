@@ -68,5 +68,5 @@ export function examineDirectory(
   });
   return refused.length > 0
     ? refused
-    : [ok(`all tools pass the rules of ${called} that Portico checks`)];
+    : [ok(`all tools meet the rules of ${called} that Portico checks`)];
 }

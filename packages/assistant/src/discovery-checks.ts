@@ -48,8 +48,8 @@ export async function examineDiscovery(subject: Subject): Promise<Findings> {
   ];
   findings.push(
     missing.length === 0
-      ? ok(`${path} contains what assistants need`)
-      : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
+      ? ok(`${path} contains everything that assistants need`)
+      : failing(`${path} does not contain ${missing.join(', ')}`, ROUTE_REMEDY),
   );
   return findings;
 }

@@ -74,7 +74,7 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
   const mode = mcp.config.transport.streaming ? 'event streams' : 'JSON';
   const exemption =
     exempt['mcp_server_rpc'] === true
-      ? ok('mcp_server_rpc is exempt')
+      ? ok('mcp_server_rpc is exempt from the CSRF check')
       : failing(
           "the application's CSRF check refuses the requests that assistants send to " +
             'mcp_server_rpc',
@@ -194,11 +194,11 @@ async function examineOthers(
     const finding =
       role === 'account-linking' && !config.account_linking
         ? failing(
-            `${holds} while assistant:account_linking is false`,
+            `${holds}, but assistant:account_linking is false`,
             `run ${end}, or set assistant:account_linking to true`,
           )
         : failing(
-            `${holds} too, so there is more than one such client`,
+            `${holds}, like another client. Only one client should have it`,
             `revoke the client that the vendor does not use: ${end}`,
           );
     return [{ part: `${role} client`, ...finding }];

@@ -123,7 +123,7 @@ const icons = z.array(icon, { error: 'must be a list of icons { size, uri }' }).
     if (missing.length > 0) {
       context.addIssue({
         code: 'custom',
-        message: `needs icons of the sizes ${missing.join(', ')} too`,
+        message: `also needs icons of the sizes ${missing.join(', ')}`,
       });
     }
   },

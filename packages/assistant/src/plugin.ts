@@ -88,7 +88,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   if (scopes.includes(SERVICE_SCOPE)) {
     found.push({
       key: 'assistant:user_scopes',
-      message: `must not contain ${SERVICE_SCOPE}, which only the service client has`,
+      message: `must not contain ${SERVICE_SCOPE}, which is only for the service client`,
     });
   }
   if (scopes.join(' ') !== oauth.scopes_supported.join(' ')) {

@@ -7,7 +7,8 @@ export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
     .description(
-      'import all applications of another server with their ids and secrets; imports all or none',
+      'import the applications of another server with their ids and secrets; all are ' +
+        'imported, or none',
     )
     .argument('<file>', 'a JSON array, or one JSON object per line; - reads standard input')
     .option('--dry-run', 'show what would be imported; write nothing')

@@ -173,7 +173,7 @@ function readSecret(
 ): ImportedSecret | null {
   if (secret !== null && secretHash !== null) {
     throw new RegistrationError(
-      'it has both client_secret and client_secret_hash; remove one of them',
+      'the record has both client_secret and client_secret_hash; remove one of them',
     );
   }
   if (secret !== null) return plainSecret(secret, hasher);
@@ -206,13 +206,14 @@ async function requireSame(
     .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
-      `a client with this id exists and has another ${differing.join(', ')}; change it with ` +
+      `a client with this id already exists, but has another ${differing.join(', ')}; ` +
+        'change it with ' +
         'oauth:client:update',
     );
   }
   if (secret === null || newSecret !== null || existing.secretHash === null) return;
   if (!(await secret.isKept(existing.secretHash))) {
-    throw new RegistrationError('a client with this id exists and has another secret');
+    throw new RegistrationError('a client with this id already exists, but has another secret');
   }
 }
 

@@ -144,7 +144,7 @@ export function readClientRecord(
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw new RegistrationError('it is not a JSON object');
+    throw new RegistrationError('the record is not a JSON object');
   }
   const isEmpty = (value: unknown) =>
     value === null ||
@@ -210,7 +210,7 @@ function readGrants(
     throw new RegistrationError(
       missing.length === 0
         ? 'grant_types is empty'
-        : `this server offers none of its grant_types: ${quotedList(missing)}`,
+        : `this server supports none of its grant_types: ${quotedList(missing)}`,
     );
   }
   if (missing.length > 0)

@@ -44,7 +44,8 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
     failing(
       'these clients have an empty secret. Earlier releases accepted it from anyone; it is ' +
         `refused now: ${open.join(', ')}`,
-      'check what they did (npx portico oauth:audit), revoke wrong access, and give each ' +
+      'check what they did (npx portico oauth:audit), revoke access that they should not ' +
+        'have, and give each ' +
         'client a new secret (npx portico oauth:client:rotate-secret --now)',
     ),
   ];

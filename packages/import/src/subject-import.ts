@@ -11,10 +11,7 @@ const MOST_SHOWN = 20;
 export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
-    .description(
-      'import the sub of each person from another server; a sub that a person already has is ' +
-        'not changed',
-    )
+    .description('import the sub of each person from another server; existing subs are not changed')
     .argument(
       '<file>',
       'a JSON array, or one JSON object per line, with provider, id and sub; - reads ' +
@@ -64,5 +61,5 @@ export const addSubjectImport: AddCommands = (program, context) => {
 };
 
 const HELP = `
-provider and id identify the account, the ids that oauth:authorization:list prints. sub is the value that the other server sent in ID tokens
-and at UserInfo. Import before anyone signs in to an application through this server: from then on a person has a sub that cannot change.`;
+provider and id identify the account, as oauth:authorization:list prints them. sub is the value that the other server sent in ID tokens
+and at UserInfo. Import before anyone signs in to an application through this server: after that, a person has a sub that cannot change.`;

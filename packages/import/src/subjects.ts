@@ -113,7 +113,7 @@ function refused(problem: string): Judged {
 
 function readSubjectRecord(record: unknown): SubjectRecord {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw new RegistrationError('it is not a JSON object');
+    throw new RegistrationError('the record is not a JSON object');
   }
   const { provider, id, sub, ...others } = record as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(others);

@@ -17,7 +17,7 @@ export const coreShape = {
     .string({ error: 'must be the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
-  instructions: z.string({ error: 'must be a text, which the model reads' }).optional(),
+  instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
   resource: z
     .string({
       error: (issue) =>
@@ -30,7 +30,7 @@ export const coreShape = {
     .array(z.enum(KNOWN_VERSIONS, { error: `must be one of ${KNOWN_VERSIONS.join(', ')}` }), {
       error: 'must be a list of protocol versions',
     })
-    .min(1, 'must name at least one version')
+    .min(1, 'must contain at least one version')
     .default(['2025-11-25', '2025-03-26']),
   transport: z
     .strictObject({ streaming: z.boolean({ error: 'must be true or false' }).default(false) })
@@ -52,7 +52,7 @@ export const coreShape = {
         .array(z.string({ error: 'must be a scope name' }), {
           error: 'must be a list of scope names',
         })
-        .min(1, 'must name at least one scope')
+        .min(1, 'must contain at least one scope')
         .default(['mcp:tools']),
       challenge: z.boolean({ error: 'must be true or false' }).default(false),
       narrow_service_scope: z.boolean({ error: 'must be true or false' }).default(false),

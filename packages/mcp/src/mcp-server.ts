@@ -56,7 +56,7 @@ function requireScopesOf({ server, api, config, resource }: McpContext): void {
   throw new ConfigurationError(
     others.map((scope) => ({
       key: 'mcp:oauth:scopes_supported',
-      message: `names ${scope}, which is not a scope of ${resource} in oauth_server:resources`,
+      message: `contains ${scope}, which is not a scope of ${resource} in oauth_server:resources`,
     })),
   );
 }

@@ -138,17 +138,17 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   return [
     ...(resource === undefined || resource === canonical
       ? []
-      : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
+      : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
     // If both settings have the same wrong value, report the value once. With several resources,
     // the audience can be one of the other resources.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)
       ? []
-      : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
+      : [{ key: 'oauth_server:audience', message: `must be the MCP resource: ${canonical}` }]),
     ...unknown.map((scope) => ({
       key: 'mcp:oauth:scopes_supported',
-      message: `names ${scope}, which is not in oauth_server:scopes; add it there`,
+      message: `contains ${scope}, which is not in oauth_server:scopes; add it there`,
     })),
     ...FEATURES.flatMap((feature) => feature.problems?.(section, challenges) ?? []),
   ];
@@ -162,7 +162,9 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
     const key = server.offers(scope)
       ? `oauth_server:resources:${endpoint.resource}:scopes`
       : 'oauth_server:scopes';
-    return [{ key, message: `lacks ${scope}, the scope() of ${called}; add it` }];
+    return [
+      { key, message: `does not contain ${scope}, which scope() of ${called} requires; add it` },
+    ];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -12,7 +12,7 @@ const required = (what: string, hint: string) => ({
 const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
-  .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
+  .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
 
 /** Returns a schema for a text that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
@@ -106,10 +106,10 @@ const languages = z.union(
           .string()
           .refine(
             (tag) => canonicalTag(tag) !== null,
-            'is not a language tag (BCP 47), such as de or pt-BR',
+            'must be a language tag (BCP 47), for example de or pt-BR',
           ),
       )
-      .min(1, 'must name a language; use false for only English'),
+      .min(1, 'must contain at least one language; for English only, use false'),
   ],
   {
     error(issue) {

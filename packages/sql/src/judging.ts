@@ -31,18 +31,18 @@ export function orOk(findings: readonly (Finding | null)[], detail: string): rea
 
 /** Reports how many processes can connect before the server runs out of connections. */
 export function judgeRoom(connections: number, pool: Pool | null): Finding {
-  if (pool === null) return ok(`the server has ${connections} connections for this account`);
+  if (pool === null) return ok(`the server allows ${connections} connections for this account`);
   const processes = Math.floor(connections / pool.size);
   if (processes > 0) {
     return ok(
-      `room for ${processes} ${processes === 1 ? 'process' : 'processes'} of this pool size: ` +
-        `${connections} connections of the server, ${pool.size} each`,
+      `the server allows ${connections} connections: enough for ${processes} ` +
+        `${processes === 1 ? 'process' : 'processes'} with a pool of ${pool.size}`,
     );
   }
   return warning(
-    `the pool may open ${pool.size} connections, and the server allows ${connections}: under ` +
-      'load, requests get 503',
-    'make database_pool_size smaller, or max_connections larger',
+    `the pool may open ${pool.size} connections, but the server allows only ` +
+      `${connections}: under load, requests get 503`,
+    'reduce database_pool_size, or increase max_connections',
   );
 }
 
@@ -53,8 +53,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;
   return warning(
-    `${name} is ${limit} ms: the server ends what waits for others for a moment, and ` +
-      'requests are answered 503',
-    `let it be ${least} ms or more for this account, or 0`,
+    `${name} is ${limit} ms: the server cancels statements that wait only briefly for ` +
+      'others, and requests get 503',
+    `set it to at least ${least} ms for this account, or to 0 (no limit)`,
   );
 }

@@ -10,7 +10,7 @@ import { findPeople, knownPeople, MOST_FOUND } from '../people.ts';
 import { alert, notice, personRow } from '../formatting.ts';
 
 const DONE = {
-  revoked: 'Done. The access has ended, and so have its tokens.',
+  revoked: 'Done. The access and its tokens are revoked.',
   ended: 'This access had already ended.',
   continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };

@@ -38,9 +38,11 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'revoke',
         title: isDocument ? 'Block this application?' : 'Revoke this application?',
         says: isDocument
-          ? 'All its tokens end at once, for everyone. People cannot use this application ' +
+          ? 'All its tokens stop working immediately, for everyone. People cannot use this ' +
+            'application ' +
             'until you unblock its URL.'
-          : 'All its tokens end at once, for everyone. You cannot undo this: its developers ' +
+          : 'All its tokens stop working immediately, for everyone. You cannot undo this: its ' +
+            'developers ' +
             'need a new registration.',
         button: isDocument ? 'Block it' : 'Revoke it permanently',
       });
@@ -54,8 +56,7 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         title: 'Unblock this URL?',
         says:
           'People can use this application again after Portico has fetched its document. ' +
-          'Access that ended stays ended: ' +
-          'the application asks everyone again.',
+          'Earlier access stays revoked: the application must ask everyone again.',
         button: 'Unblock it',
       }),
   ],

@@ -10,15 +10,14 @@ import { aboutPerson, alert, calledBy, code, notice } from '../formatting.ts';
 import { groupInForm } from './access.ts';
 
 const DONE = {
-  authorization: 'Done. The access has ended, and so have its tokens.',
+  authorization: 'Done. The access and its tokens are revoked.',
   'revoke-all':
     'Done. All access that this person had allowed has ended. The person can allow ' +
     'applications again.',
   erase: 'Done. Everything stored about this person is removed.',
   continuing:
-    'This takes longer and continues in the background. Reload the page: what is left is ' +
-    'shown below. If it stops before ' +
-    'the end, do it again.',
+    'This takes longer and continues in the background. Reload the page to see what is ' +
+    'left. If it stops before the end, do it again.',
 };
 
 /** An action that ends all authorizations of a person. It may take a long time. */
@@ -35,8 +34,8 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
     {
       title: 'Revoke all access that this person allowed?',
       says: [
-        "Every application loses its access to this person's account at once. All tokens and " +
-          'all waiting consent requests end.',
+        "Every application immediately loses its access to this person's account. All tokens " +
+          'and all waiting consent requests are revoked.',
         'The account does not change, and the person can allow applications again.',
       ],
       button: 'Revoke all access',
@@ -48,10 +47,10 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
     {
       title: 'Erase everything stored about this person?',
       says: [
-        'All access that the person allowed ends and is removed, with all waiting consent ' +
+        'This ends and removes all access that the person allowed, all waiting consent ' +
           "requests and the person's subject (sub). " +
           'If the person signs in to an application again, the application sees a new person.',
-        'The kept audit events show a pseudonym instead. Data elsewhere, such as in logs and ' +
+        'Stored audit events show a pseudonym instead. Data elsewhere, such as in logs and ' +
           'in applications, is not changed. ' +
           'The account itself stays: remove it first, so that nothing new is stored.',
         'This cannot be undone.',

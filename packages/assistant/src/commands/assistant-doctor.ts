@@ -6,7 +6,7 @@ import { examineAssistant } from '../doctor.ts';
 export const addAssistantDoctor: AddCommands = (program, context) => {
   program
     .command('assistant:doctor')
-    .description('check the voice assistant and say how to fix what is wrong')
+    .description('check the voice assistant and show how to fix each problem')
     .option('--server-only', 'do not check the listing')
     .addOption(
       program

@@ -15,9 +15,15 @@ import {
 export const addAssistantSetup: AddCommands = (program, context) => {
   program
     .command('assistant:setup')
-    .description("register the voice assistant's clients; prints their ids and secrets once")
-    .option('--migrate', "first apply the authorization server's schema (and no other)")
-    .option('--manifest <path>', 'write the listing export to this file; never replaces a file')
+    .description(
+      'register the clients of the voice assistant; prints their ids and secrets (shown ' +
+        'only once)',
+    )
+    .option('--migrate', 'first apply the schema of the authorization server (no other schema)')
+    .option(
+      '--manifest <path>',
+      'write the listing export to this file; an existing file is not overwritten',
+    )
     .option('--json', 'print only JSON to standard output')
     .action(
       async ({
@@ -62,8 +68,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           if (written !== null && json !== true) context.print(`Wrote ${written}.`);
           if (clients.some(({ state }) => state === 'differs')) {
             context.fail(
-              'At least one registered client differs from the configuration. It was not ' +
-                'changed; see above.',
+              'At least one registered client differs from the configuration and was not changed; ' +
+                'see above.',
             );
           }
         } finally {

@@ -105,7 +105,7 @@ const addGrant: AddCommands = (program, context) => {
       const warning = unnamed(permission, await context.application());
       if (warning !== null) context.note(`Warning: ${warning}`);
       await accounts.grant(account.id, permission);
-      context.print(`${account.email} holds ${permission}.`);
+      context.print(`${account.email} now has the permission ${permission}.`);
     });
 };
 

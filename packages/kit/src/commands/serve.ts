@@ -37,7 +37,8 @@ export const addServe =
       )
       .option(
         '--workers <count>',
-        'how many processes serve, for more than one processor (default: 1)',
+        'the number of processes that serve requests; use several on a machine with several ' +
+          'processors (default: 1)',
       )
       .action(async (options: ServeOptions) => {
         const drain = readSpan(context, '--drain', options.drain ?? '0');
@@ -47,7 +48,9 @@ export const addServe =
         if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS)
           context.fail(`--workers must be a whole number from 1 to ${MOST_WORKERS}`);
         if (workers > 1 && !isWorker() && !canHaveWorkers())
-          context.fail('--workers does not work below another process manager; use one of them');
+          context.fail(
+            '--workers does not work under another process manager; use only one of the two',
+          );
         if (workers > 1 && !isWorker())
           await new Workers(context).run(workers, stoppingLine(drain));
         else await serve(plugins, context, options, drain);

@@ -91,7 +91,7 @@ export class Workers {
       if (this.#isStopping) return;
       this.#isStopping = true;
       await this.#stopAll();
-      this.#caller.fail('A worker ended before it listened; its error is above');
+      this.#caller.fail('A worker stopped before it started to listen; see its error above');
     }
   }
 
@@ -128,7 +128,7 @@ export class Workers {
    */
   async #replaceEnded(how: string, startedAt: number): Promise<void> {
     this.#wait = Date.now() - startedAt > STEADY ? FIRST_WAIT : this.#wait;
-    this.#caller.note(`A worker ended (${how}). Another one starts.`);
+    this.#caller.note(`A worker stopped (${how}). Starting another worker.`);
     for (;;) {
       await setTimeout(this.#wait);
       this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
@@ -138,7 +138,7 @@ export class Workers {
         return;
       } catch {
         if (this.#isStopping) return;
-        this.#caller.note(`A worker cannot start. It is tried again in ${this.#wait / 1000} s.`);
+        this.#caller.note(`A worker could not start. Retrying in ${this.#wait / 1000} s.`);
       }
     }
   }
@@ -156,7 +156,7 @@ export class Workers {
       } catch {
         if (this.#isStopping) return;
         this.#replaced.delete(worker);
-        this.#caller.note('A new worker cannot start. The others stay.');
+        this.#caller.note('A new worker could not start. The other workers keep running.');
         if (worker.isDead()) await this.#replaceEnded('while it was replaced', Date.now());
         return;
       }

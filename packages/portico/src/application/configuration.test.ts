@@ -149,7 +149,9 @@ describe('the configuration of an application', () => {
         { config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' },
         env,
       );
-    expect(read({})).toThrow('APP_ENV: is not in the environment, nor in .env of /srv/app/src');
+    expect(read({})).toThrow(
+      'APP_ENV: is not set in the environment or in the .env file of /srv/app/src',
+    );
     expect(read({ APP_ENV: 'dev' })).not.toThrow();
     expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');
   });

@@ -62,7 +62,7 @@ export function readConfiguration(
     if (needsDev && env['APP_ENV'] === undefined)
       problems.push({
         key: 'APP_ENV',
-        message: `is not in the environment, nor in .env of ${directory}`,
+        message: `is not set in the environment or in the .env file of ${directory}`,
       });
   }
   throw new ConfigurationError(problems);

@@ -34,7 +34,7 @@ const sameEverywhere = {
   database_connection_lifetime: z
     .int({ error: 'must be a whole number of seconds' })
     .min(1, 'must be at least 1 second')
-    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`)
+    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`)
     .default(300),
   database_statement_timeout: z
     .int({ error: 'must be a whole number of seconds' })
@@ -55,7 +55,7 @@ const sameEverywhere = {
   session_ttl: z
     .int({ error: 'must be a whole number of seconds' })
     .min(60, 'must be at least 60 seconds')
-    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`)
+    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`)
     .default(FOURTEEN_DAYS),
   log: z
     .strictObject({

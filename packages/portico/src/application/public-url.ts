@@ -38,6 +38,6 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   // An origin has no path. One trailing slash is allowed.
   if (value !== url.origin && value !== `${url.origin}/`)
-    return `must be only an origin: use ${url.origin}`;
+    return `must be an origin without a path: use ${url.origin}`;
   return null;
 }

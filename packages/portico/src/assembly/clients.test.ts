@@ -274,7 +274,7 @@ describe('a document URL', () => {
     const url = `https://client.example/${crypto.randomUUID()}.json`;
     expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
     expect(await refusalOf(clients.revoke('https://127.0.0.1/client.json'))).toContain(
-      'No client can have this URL as its id: it has an IP address',
+      'This URL cannot be a client id: it has an IP address',
     );
     expect(await refusalOf(clients.revoke('unknown'))).toContain('No client has this id');
   });

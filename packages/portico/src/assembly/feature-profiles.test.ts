@@ -15,11 +15,11 @@ test('a server of a profile does not start without what the profile needs', () =
   const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
   const features = [strict, signingAlgorithms];
   expect(() => requireNeeds(features, CONFIG, contributed)).toThrow(
-    'oauth_server:profile: is strict, which needs a feature with binding; add such a feature',
+    'oauth_server:profile: is set to strict, which needs a feature that provides binding; add one',
   );
   expect(() => requireNeeds(features, CONFIG, { ...contributed, binding: {} })).not.toThrow();
   expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).toThrow(
-    'oauth_server:profile: is strict, which needs a feature with signingAlgorithms; add such a feature',
+    'oauth_server:profile: is set to strict, which needs a feature that provides signingAlgorithms; add one',
   );
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
 });

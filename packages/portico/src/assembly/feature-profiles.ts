@@ -48,7 +48,8 @@ export function profileProblems(
   const [first, second] = serversOffers(features, config);
   if (first === undefined) return [];
   const twice =
-    `is ${first.name}, but another setting selects the profile ${second?.name ?? ''}; choose ` +
+    `is set to ${first.name}, but another setting selects the profile ` +
+    `${second?.name ?? ''}; choose ` +
     'one of them';
   return [
     ...first.problems(config),
@@ -75,7 +76,7 @@ export function requireNeeds(
     ];
     return lacked.map((part) => ({
       key: 'oauth_server:profile',
-      message: `is ${name}, which needs a feature with ${part}; add such a feature`,
+      message: `is set to ${name}, which needs a feature that provides ${part}; add one`,
     }));
   });
   if (problems.length > 0) throw new ConfigurationError(problems);

@@ -137,8 +137,8 @@ function list(
   const unknown = removed.find((each) => !has.includes(each));
   if (unknown !== undefined) {
     throw new RegistrationError(
-      `The client does not have the ${what} ${JSON.stringify(unknown)}; it ` +
-        `has ${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
+      `The client does not have the ${what} ${JSON.stringify(unknown)}; it has ` +
+        `${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
     );
   }
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
@@ -156,7 +156,7 @@ function requireWhole(
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
     throw new RegistrationError(
-      'The client would have no grant left; to end the client, use oauth:client:revoke',
+      'The client would have no grant left; to revoke the client, use oauth:client:revoke',
     );
   }
   if (hasCode && redirectUris.length === 0) {
@@ -193,7 +193,7 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
     const { workload } = keys ?? {};
     if (!bringsKeys(changes)) return workload === undefined ? null : { workload };
     throw new RegistrationError(
-      'This client does not authenticate with keys, so you cannot change them; register ' +
+      'This client does not authenticate with keys, so it has no keys to change; register ' +
         'another client',
     );
   }

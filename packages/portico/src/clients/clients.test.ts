@@ -329,7 +329,7 @@ describe('rotating a secret', () => {
     const seen = { secretHash: client.secretHash };
     const { secret } = await clients.rotateSecret(client.id, 0, { ...BY, seen });
     await expect(clients.rotateSecret(client.id, 0, { ...BY, seen })).rejects.toThrow(
-      refusal('The client was revoked or got another secret at the same time; try again'),
+      refusal('The client was revoked or its secret was changed at the same time; try again'),
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);
@@ -414,7 +414,7 @@ describe('revoking a client', () => {
     const problem = fetchableUrlProblem(url);
     expect(problem).not.toBeNull();
     await expect(clients.revoke(url)).rejects.toThrow(
-      refusal(`No client can have this URL as its id: it ${problem}`),
+      refusal(`This URL cannot be a client id: it ${problem}`),
     );
     expect(await found(url)).toBeNull();
   });
@@ -695,7 +695,7 @@ describe('changing a client', () => {
     ],
     [
       { removeGrants: ['authorization_code', 'refresh_token'] },
-      'The client would have no grant left; to end the client, use oauth:client:revoke',
+      'The client would have no grant left; to revoke the client, use oauth:client:revoke',
     ],
     [
       { removeRedirectUris: [CALLBACK] },
@@ -715,7 +715,7 @@ describe('changing a client', () => {
     ],
     [
       { siteUri: 'http://client.example' },
-      'The site of the client must be an https URL without user and password',
+      'The website of the client must be an https URL without a user name or password',
     ],
   ])('by %j is refused completely', async (changes, problem) => {
     const id = await registered();
@@ -750,7 +750,7 @@ describe('changing a client', () => {
       ],
       [
         itself,
-        'This client registered itself and can overwrite any change (RFC 7592). To end it, use oauth:client:revoke',
+        'This client registered itself and can overwrite any change (RFC 7592). To revoke it, use oauth:client:revoke',
       ],
       [revoked, 'The client is already revoked'],
       ['unknown', 'No client has this id; see oauth:client:list'],

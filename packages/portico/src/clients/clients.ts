@@ -204,7 +204,7 @@ export class Clients {
     ];
     if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
       throw new RegistrationError(
-        'The client was revoked or got another secret at the same time; try again',
+        'The client was revoked or its secret was changed at the same time; try again',
       );
     }
     await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
@@ -221,7 +221,7 @@ export class Clients {
     if (isClientUrl(clientId)) {
       const problem = fetchableUrlProblem(clientId);
       if (problem !== null) {
-        throw new RegistrationError(`No client can have this URL as its id: it ${problem}`);
+        throw new RegistrationError(`This URL cannot be a client id: it ${problem}`);
       }
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }

@@ -71,7 +71,7 @@ describe('the keys that a client registers', () => {
     ['for any, with none that verifies', { jwks: { keys: [OTHER] } }, 'signs with RS256, PS256'],
     ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
     ['nowhere', {}, 'needs its public keys'],
-    ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key of the jwks'],
+    ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],
     ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
   ])('are refused %s', (_, named, says) => {
     expect(() => checkClientKeys(named)).toThrow(says);

@@ -37,7 +37,7 @@ export function checkClientKeys(
 ): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
     throw new RegistrationError(
-      'The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one ' +
+      'The signing algorithm of assertions (token_endpoint_auth_signing_alg) must be one ' +
         `of ${VERIFIED_ALGORITHMS.join(', ')}`,
     );
   }
@@ -45,7 +45,7 @@ export function checkClientKeys(
   if (jwksUri === undefined)
     return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
   if (jwks !== undefined)
-    throw new RegistrationError('The client has both jwks and jwks_uri; leave one out');
+    throw new RegistrationError('The client has both jwks and jwks_uri; use only one of them');
   const problem = fetchableUrlProblem(jwksUri) ?? portProblem(new URL(jwksUri), anyPort);
   if (problem !== null) throw new RegistrationError(`The jwks_uri ${problem}`);
   return { ...kept, jwks: null, jwksUri };
@@ -74,7 +74,7 @@ function checkKeySet(jwks: unknown, algorithm: string | null): string {
     );
   }
   const text = JSON.stringify({ keys: usable.map(({ jwk }) => jwk) });
-  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too long');
+  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too large');
   return text;
 }
 
@@ -83,7 +83,7 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
     return readPublicKey(jwk);
   } catch (error) {
     if (error instanceof JwkError)
-      throw new RegistrationError(`A key of the jwks ${error.message}`);
+      throw new RegistrationError(`A key in the jwks ${error.message}`);
     throw error;
   }
 }

@@ -50,8 +50,8 @@ test.each<[ClientPage, string]>([
   [{ limit: 0 }, 'The limit must be a whole number from 1 to 1000'],
   [{ limit: 1001 }, 'The limit must be a whole number from 1 to 1000'],
   [{ limit: 1.5 }, 'The limit must be a whole number from 1 to 1000'],
-  [{ after: '' }, 'Invalid cursor; use the one that the previous page returned'],
-  [{ after: 'a\nb' }, 'Invalid cursor; use the one that the previous page returned'],
+  [{ after: '' }, 'Invalid cursor; use the cursor that the previous page returned'],
+  [{ after: 'a\nb' }, 'Invalid cursor; use the cursor that the previous page returned'],
 ])('a page of %j is refused without asking the store', async (page, message) => {
   const store = storeOf(1);
   await expect(listPage(store.clients, page)).rejects.toMatchObject({

@@ -34,7 +34,7 @@ export async function listPage(
     throw new RegistrationError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
   }
   if (after !== undefined && !CLIENT_ID.test(after)) {
-    throw new RegistrationError('Invalid cursor; use the one that the previous page returned');
+    throw new RegistrationError('Invalid cursor; use the cursor that the previous page returned');
   }
   const found = await store.listClientsAfter(after ?? '', limit + 1);
   const items = found.slice(0, limit);

@@ -20,7 +20,7 @@ export function checkGrants(
   const unknown = requested.find((grant) => !rights.includes(grant));
   if (unknown !== undefined) {
     throw new RegistrationError(
-      `The grant ${JSON.stringify(unknown)} is unknown; it is one of ${rights.join(', ')}`,
+      `The grant ${JSON.stringify(unknown)} is unknown; use one of ${rights.join(', ')}`,
     );
   }
   const named = new Set<Grant>(requested);
@@ -73,8 +73,8 @@ export function requireScopes(
     const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
     if (personal !== undefined) {
       throw new RegistrationError(
-        `The scope ${personal} is about a person; remove it, because client_credentials ` +
-          'tokens belong to no person',
+        `The scope ${personal} needs a person, but client_credentials tokens belong to no ` +
+          'person; remove the scope',
       );
     }
   }

@@ -61,7 +61,7 @@ function checkWorkload(
     throw new RegistrationError('A workload authenticates with its token, so it cannot be public');
   if (jwks !== undefined || jwksUri !== undefined || algorithm !== undefined)
     throw new RegistrationError(
-      'The client has both a workload and keys; leave one out, because it authenticates in one way',
+      'The client has both a workload and keys; use only one of them to authenticate',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
   // Accept the client's existing workload even if its issuer was removed from the configuration, so

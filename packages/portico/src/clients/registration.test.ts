@@ -124,7 +124,7 @@ describe('A registration', () => {
   test.each<[says: string, changes: Partial<ClientRegistration>]>([
     ['The client needs a name; use one that people recognise', { name: ' ' }],
     [
-      'The application type "desktop" is unknown; it is web or native',
+      'The application type "desktop" is unknown; use web or native',
       { applicationType: 'desktop' },
     ],
     [
@@ -136,12 +136,12 @@ describe('A registration', () => {
       { scopes: ['notes:read', 'unheard:of'] },
     ],
     [
-      'The grant "password" is unknown; it is one of authorization_code, refresh_token, client_credentials, introspection',
+      'The grant "password" is unknown; use one of authorization_code, refresh_token, client_credentials, introspection',
       { grants: ['authorization_code', 'password'] },
     ],
     ['The client has no scope; add at least one with --scope', { scopes: [] }],
     ['The client has no scope; add at least one with --scope', { scopes: ['offline_access'] }],
-    ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
+    ['The profile "fapi1" is unknown; use fapi2', { profile: 'fapi1' }],
     [
       'A client with keys authenticates with them, so it cannot be public',
       { public: true, jwks: KEYS },
@@ -155,7 +155,7 @@ describe('A registration', () => {
       { public: true, tokenEndpointAuthSigningAlg: 'ES256' },
     ],
     [
-      'The client has both jwks and jwks_uri; leave one out',
+      'The client has both jwks and jwks_uri; use only one of them',
       { jwks: KEYS, jwksUri: 'https://a.example/k' },
     ],
     [
@@ -232,7 +232,7 @@ describe('The grants of a registration', () => {
       { ...BASE, public: true, grants: ['introspection'] },
     ],
     [
-      'The scope email is about a person; remove it, because client_credentials tokens belong to no person',
+      'The scope email needs a person, but client_credentials tokens belong to no person; remove the scope',
       { ...SERVICE, scopes: ['notes:read', 'email'] },
     ],
   ])('are refused: %s', async (says, base) => {
@@ -243,9 +243,7 @@ describe('The grants of a registration', () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
-    expect(await refusal(service, { base: SERVICE })).toContain(
-      'The scope email is about a person',
-    );
+    expect(await refusal(service, { base: SERVICE })).toContain('The scope email needs a person');
   });
 });
 
@@ -277,7 +275,7 @@ describe('The ID token algorithm of a client', () => {
 
   test('cannot be an unknown one, which is shortened for the log', async () => {
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'none' })).toBe(
-      'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
+      'The ID token algorithm "none" is unknown; use one of RS256, ES256, EdDSA',
     );
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'a'.repeat(5000) })).not.toContain(
       'aaaa',
@@ -335,7 +333,7 @@ describe('A registration with the profile', () => {
     );
     const { jwksUri: _, ...keyless } = base;
     expect(await refusal({}, { base: keyless, switches: ON })).toBe(
-      'The profile fapi2 does not allow this client: it has no keys to authenticate by (private_key_jwt)',
+      'The profile fapi2 does not allow this client: it has no keys for authentication (private_key_jwt)',
     );
   });
 

@@ -168,7 +168,7 @@ export async function checkRegistration(
 
 function checkProfile(requested: string | undefined, known: readonly string[]): string | null {
   if (requested === undefined || known.includes(requested)) return requested ?? null;
-  const named = known.length === 0 ? '' : `; it is ${known.join(' or ')}`;
+  const named = known.length === 0 ? '' : `; use ${known.join(' or ')}`;
   throw new RegistrationError(`The profile ${JSON.stringify(requested)} is unknown${named}`);
 }
 
@@ -189,7 +189,7 @@ export function checkName(name: string): string {
 function checkApplicationType(requested: string): ApplicationType {
   if (requested === 'web' || requested === 'native') return requested;
   throw new RegistrationError(
-    `The application type ${JSON.stringify(requested)} is unknown; it is web or native`,
+    `The application type ${JSON.stringify(requested)} is unknown; use web or native`,
   );
 }
 

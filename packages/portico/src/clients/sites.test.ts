@@ -11,7 +11,7 @@ describe('the site of a client', () => {
     expect(longest).toHaveLength(2048);
     expect(checkSite(longest)).toBe(longest);
     expect(() => checkSite(`${longest}a`)).toThrow(
-      refusal('The site of the client is longer than 2048 characters'),
+      refusal('The website of the client is longer than 2048 characters'),
     );
   });
 
@@ -22,7 +22,7 @@ describe('the site of a client', () => {
     'https://:password@client.example',
   ])('cannot be %s', (address) => {
     expect(() => checkSite(address)).toThrow(
-      refusal('The site of the client must be an https URL without user and password'),
+      refusal('The website of the client must be an https URL without a user name or password'),
     );
   });
 });

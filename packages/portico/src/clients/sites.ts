@@ -11,11 +11,13 @@ export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
     throw new RegistrationError(
-      'The site of the client must be an https URL without user and password',
+      'The website of the client must be an https URL without a user name or password',
     );
   }
   if (url.href.length > LONGEST_SITE) {
-    throw new RegistrationError(`The site of the client is longer than ${LONGEST_SITE} characters`);
+    throw new RegistrationError(
+      `The website of the client is longer than ${LONGEST_SITE} characters`,
+    );
   }
   return url.href;
 }

@@ -111,8 +111,8 @@ function requireOperators({ registeredBy }: Client): void {
   }
   if (registeredBy === 'registration') {
     throw new RegistrationError(
-      'This client registered itself and can overwrite any change (RFC 7592). ' +
-        'To end it, use oauth:client:revoke',
+      'This client registered itself and can overwrite any change (RFC 7592). To revoke ' +
+        'it, use oauth:client:revoke',
     );
   }
 }

@@ -104,8 +104,10 @@ export async function examine(
   { online = false, patience = 5 }: ExaminationOptions = {},
 ): Promise<DoctorReport> {
   const subject = { application, server };
-  const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
-  const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
+  const source = server.basePath === '' ? 'public_url' : 'public_url and base_path';
+  const checks: Check[] = [
+    { part: 'configuration', ...ok(`the issuer is ${server.issuer}, from ${source}`) },
+  ];
   const ofStore = [
     ['schema', examineSchema],
     ...(await engineExaminations(application.database)),

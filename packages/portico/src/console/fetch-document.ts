@@ -49,8 +49,8 @@ async function readDocument(
   if (status >= 300 && status < 400) {
     response.destroy();
     const fault = failing(
-      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; redirects are not ` +
-        'followed',
+      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; the doctor does ` +
+        'not follow redirects',
       'an issuer must not redirect: set public_url (PUBLIC_URL) to the final address that ' +
         'people and clients use',
     );

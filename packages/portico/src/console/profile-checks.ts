@@ -30,7 +30,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     return [
       (own === undefined ? warning : failing)(
         `these clients get no access, because they do not meet their profile: ${told.join('; ')}`,
-        'switch on the missing features, or register the clients again (oauth:client:create ' +
+        'turn on the missing features, or register the clients again (oauth:client:create ' +
           `--profile ${name})`,
       ),
     ];

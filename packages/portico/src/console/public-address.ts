@@ -71,8 +71,8 @@ async function examineIssuer(
   return failing(
     `${url} has the issuer ${JSON.stringify(document.issuer)}, but this process ` +
       `has ${server.issuer}`,
-    'set public_url (PUBLIC_URL) to the same value in every process, and make the address ' +
-      'lead to these processes',
+    'set public_url (PUBLIC_URL) to the same value in every process, and point the ' +
+      'address to these processes',
   );
 }
 
@@ -144,9 +144,9 @@ async function examineKeySet(
   return failing(
     `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked ` +
       `here: ${server.config.key_path}`,
-    'make every process use the same key directory (key_path, STORAGE_DIR) and able to read ' +
-      'each file in it (chown to the account that serves); after a change, caches need up to ' +
-      'five seconds',
+    'use the same key directory (key_path, STORAGE_DIR) in every process, and let the ' +
+      'account that runs the server read each file in it (chown). After a change, caches ' +
+      'need up to five seconds',
   );
 }
 
@@ -168,8 +168,8 @@ async function examineRoundTrip(
   if (key === undefined) {
     return skipped(
       active === null
-        ? 'not checked: this needs a signing key; run npx portico oauth:server:setup'
-        : 'not checked: this needs a signing key that is a file',
+        ? 'not checked: this check needs a signing key; run npx portico oauth:server:setup'
+        : 'not checked: this check needs a signing key in a file',
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
@@ -185,9 +185,9 @@ async function examineRoundTrip(
   if (seen === null) {
     return warning(
       `${url} did not return the request that the process received`,
-      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions and not ` +
-        'cache this request; otherwise check that the process there runs this release and that ' +
-        'its clock is right',
+      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions, and do ` +
+        'not cache this request there. If they do, check that the process there runs this ' +
+        'release and that its clock is right',
     );
   }
   return judge(seen, new URL(server.issuer), asked.from);
@@ -258,9 +258,9 @@ function judgeAddress(
     `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to ` +
     'X-Forwarded-For';
   const number =
-    `set trusted_proxies to ${appended.length}; with another framework, configure its number ` +
-    'of trusted proxies ' +
-    "(Express: app.set('trust proxy', …)) and return its address from clientAddress of the " +
+    `set trusted_proxies to ${appended.length}; with another framework, set its number ` +
+    "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
+    'clientAddress of the ' +
     'host contract';
   // An address list looks the same without a proxy and with a proxy that appends nothing. So the
   // remedy names both.
@@ -295,7 +295,8 @@ function judgeAddress(
   return warning(
     `the process sees the address ${shown}, but this command sent the request from ${from}, ` +
       'and no proxy appends to X-Forwarded-For',
-    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies, or ` +
-      'all users share its address; if a router translates addresses (NAT), this is correct',
+    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies; ` +
+      'otherwise, all users share the address of the proxy. If a router translates ' +
+      'addresses (NAT), this is normal',
   );
 }

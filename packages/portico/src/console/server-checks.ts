@@ -88,8 +88,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   if (open.length > 0) {
     return failing(
       `oauth_server:key_path: other users can read ${open.join(', ')}`,
-      `run chmod -R go= ${quoted(config.key_path)}; if others may have read a key, generate ` +
-        'another (npx portico oauth:keys:generate) and remove that one',
+      `run chmod -R go= ${quoted(config.key_path)}; if others may have read a key, ` +
+        'generate a new key (npx portico oauth:keys:generate) and remove the old one',
     );
   }
   const active = server.keys.algorithms.names.flatMap(
@@ -102,8 +102,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
     const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
     return failing(
-      'oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key ' +
-        `in ${config.key_path}: ${named.join(', ')}`,
+      `oauth_server:key_path: these clients cannot get openid, because ${config.key_path} ` +
+        `has no key for their algorithm: ${named.join(', ')}`,
       [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
     );
   }
@@ -135,8 +135,8 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
     `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner ` +
       `(uid ${owner.uid}): ${named}`,
     `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ` +
-      `${quoted(directory)}; otherwise chown it to the account that serves. ` +
-      'Run console commands as that account too',
+      `${quoted(directory)}; otherwise, run chown with the account that runs the server. ` +
+      'Also run console commands as that account',
   );
 }
 
@@ -204,10 +204,11 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   // the end might not matter.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A hasher in JavaScript may return any value. Accept only `true`, like client authentication.
-  if (right === true && wrong !== true) return ok('accepts a right secret and refuses a wrong one');
+  if (right === true && wrong !== true)
+    return ok('accepts a correct secret and refuses a wrong one');
   return failing(
-    'accepts a wrong secret or refuses a right one',
-    "correct the host's password hasher",
+    'accepts a wrong secret or refuses a correct one',
+    "fix the host's password hasher",
   );
 }
 
@@ -224,7 +225,7 @@ export async function examineClients({ application, server }: Subject): Promise<
   );
   if (unknown.length > 0) {
     return warning(
-      `these scopes of clients are no longer offered: ${unknown.join(', ')}`,
+      `clients have scopes that this server no longer offers: ${unknown.join(', ')}`,
       'add them to oauth_server:scopes again, or remove them from the clients (npx portico ' +
         'oauth:client:update)',
     );

@@ -109,7 +109,7 @@ export class FurtherMetadata {
       const field = this.fields.find((each) => each.name === name);
       if (field === undefined) throw new RegistrationError(`This server does not offer ${name}`);
       if (given.length > field.most)
-        throw new RegistrationError(`A client can have ${field.most} values of ${name}`);
+        throw new RegistrationError(`A client can have at most ${field.most} values of ${name}`);
       for (const value of given) {
         const problem = field.problem(value, applicationType, this.#rules);
         if (problem !== null)

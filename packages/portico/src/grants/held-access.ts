@@ -108,7 +108,7 @@ export function requirePage(limit: number, after: string | undefined): void {
     throw new AccessError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
   }
   if (after !== undefined && !ID.test(after)) {
-    throw new AccessError('Invalid cursor; use the one that the previous page returned');
+    throw new AccessError('Invalid cursor; use the cursor that the previous page returned');
   }
 }
 

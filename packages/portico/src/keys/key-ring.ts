@@ -173,7 +173,7 @@ export class KeyRing {
       );
     }
     if (olderThan > LONGEST_LIFETIME) {
-      throw new OutOfRangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
+      throw new OutOfRangeError(`The age must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
     }
   }
 

@@ -10,8 +10,7 @@ export function notWritten(directory: string, cause: unknown, effect: string): u
     const why = getErrorCode(cause.cause);
     return new KeyRotationError(
       `The key directory ${directory} belongs to uid ${cause.uid}, and a key that root makes ` +
-        `cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the ` +
-        'command as that user',
+        `cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as that user`,
       { cause },
     );
   }
@@ -25,11 +24,11 @@ export function notWritten(directory: string, cause: unknown, effect: string): u
 
 const WHAT_IT_MEANS: Readonly<Record<string, string>> = {
   ENOSPC: ': the disk is full',
-  EFBIG: ': the file may not grow',
+  EFBIG: ': the file cannot grow',
   EDQUOT: ': the quota is used up',
-  EROFS: ': it is mounted to be read only',
-  EACCES: ': this user may not',
-  EPERM: ': this user may not, or its file system has no hard links',
+  EROFS: ': it is mounted read-only',
+  EACCES: ': this user has no permission',
+  EPERM: ': this user has no permission, or the file system has no hard links',
   ENOTSUP: ': its file system has no hard links',
   EOPNOTSUPP: ': its file system has no hard links',
 };

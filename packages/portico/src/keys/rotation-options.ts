@@ -48,7 +48,7 @@ export async function requireReadable(files: KeyFiles): Promise<void> {
   throw new KeyRotationError(
     `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, ` +
       `and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
-      'remove it, and run this as the account that serves',
+      'remove this key, and run the command as the account that runs the server',
   );
 }
 

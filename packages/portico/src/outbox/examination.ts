@@ -11,11 +11,12 @@ export function examineOutbox(outbox: Outbox): Examination {
       const counts = await outbox.counts();
       if (counts === null) return [];
       const { waiting, undelivered, dropped } = counts;
-      if (undelivered === 0 && dropped === 0) return [ok(`${waiting} messages wait for delivery`)];
+      if (undelivered === 0 && dropped === 0)
+        return [ok(`${waiting} messages are waiting for delivery`)];
       return [
         warning(
           `${undelivered} messages could not be delivered, and ${dropped} were dropped ` +
-            `because their receiver had too many; ${waiting} wait`,
+            `because their receiver had too many; ${waiting} are waiting`,
           'see the reasons with npx portico oauth:outbox, then run oauth:outbox:retry or ' +
             'oauth:outbox:discard',
         ),

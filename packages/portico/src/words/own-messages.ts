@@ -81,7 +81,8 @@ export function catalogProblems(
     if (meant === undefined) return [`${key}: there is no message of this key`];
     if (!isMessage(message)) {
       return [
-        `${key}: must be a text, or an object of texts by plural category, with other among them`,
+        `${key}: must be a string, or an object with a string for each plural category, ` +
+          'including other',
       ];
     }
     return placeholderProblems(message, meant).map((problem) => `${key}: ${problem}`);

@@ -54,7 +54,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
           )
         : null,
     ],
-    'a commit is answered when it is on the disk',
+    'a commit is confirmed when it is on disk',
   );
 }
 
@@ -71,8 +71,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
     return [
       failing(
-        'the server is read-only: every write gets 503, or is missing elsewhere',
-        'let database_url (DATABASE_URL) lead to the server that accepts writes',
+        'the server is read-only: every write gets 503, or does not reach the other servers',
+        'point database_url (DATABASE_URL) to the server that accepts writes',
       ),
     ];
   }
@@ -109,7 +109,7 @@ function judgeReadiness(status: Settings): Finding | null {
   if (cluster === 'Primary' && isOn(status.text('wsrep_ready'))) return null;
   return failing(
     `this node of the Galera cluster is not ready (${cluster}): requests to it get 503`,
-    'let it rejoin the others, or point database_url (DATABASE_URL) to another node',
+    'let it rejoin the cluster, or point database_url (DATABASE_URL) to another node',
   );
 }
 
@@ -125,40 +125,41 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
     [
       size < 3
         ? warning(
-            `the Galera cluster has ${size === 1 ? 'one node' : 'two nodes'}: ${size === 1 ? 'nothing replaces it' : 'when one fails, the other stops too'}`,
-            'let it have three, of which one may be an arbitrator (garbd)',
+            `the Galera cluster has ${size === 1 ? 'only one node' : 'only two nodes'}: ` +
+              `${size === 1 ? 'if it fails, no other node takes over' : 'when one fails, the other stops too'}`,
+            'use three nodes; one of them can be an arbitrator (garbd)',
           )
         : null,
       state === 'Synced'
         ? null
         : warning(
             `this node of the Galera cluster is ${state}: it is behind the others`,
-            'wait until it is Synced, and let a proxy lead to such nodes only',
+            'wait until it is Synced, and make the proxy use only nodes that are Synced',
           ),
       (wait & WAITS) === WAITS
         ? null
         : warning(
-            `wsrep_sync_wait is ${wait}: a node may not know yet what another node has ` +
-              'written, such as a revocation or a new token',
-            `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node ` +
-              'alone take what Portico asks',
+            `wsrep_sync_wait is ${wait}: a node may not yet have what another node wrote, such ` +
+              'as a revocation or a new token',
+            `set wsrep_sync_wait = ${WAITS} for the sessions of this account, or send all ` +
+              'queries of Portico to one node',
           ),
       isOn(settings.find('wsrep_dirty_reads'))
         ? warning(
-            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with ' +
-              'old data, such as revoked tokens',
-            'let sessions of this account have wsrep_dirty_reads = OFF',
+            'wsrep_dirty_reads is ON: a node that is cut off from the others returns old data, ' +
+              'such as revoked tokens',
+            'set wsrep_dirty_reads = OFF for the sessions of this account',
           )
         : null,
       retries === 0
         ? warning(
-            'wsrep_retry_autocommit is 0: each conflict between nodes is returned to the ' +
-              'process, which tries again',
+            'wsrep_retry_autocommit is 0: each conflict between nodes is reported to Portico, ' +
+              'which then retries',
             'set wsrep_retry_autocommit = 1 or more',
           )
         : null,
     ],
-    `a Galera cluster of ${size} nodes; a session sees what any of them has committed ` +
+    `a Galera cluster of ${size} nodes; a session sees the commits of all nodes ` +
       `(wsrep_sync_wait = ${wait})`,
   );
 }
@@ -185,9 +186,9 @@ async function examineConnections({
     ...[
       pool !== null && wait < pool.lifetime
         ? warning(
-            `wait_timeout is ${wait} s: the server ends connections that the pool keeps for ` +
+            `wait_timeout is ${wait} s: the server closes connections that the pool keeps for ` +
               `${pool.lifetime} s`,
-            `make database_connection_lifetime smaller than that, or wait_timeout larger`,
+            `set database_connection_lifetime below wait_timeout, or increase wait_timeout`,
           )
         : null,
       judgeLimit(
@@ -224,18 +225,20 @@ async function examineTables({ database }: ExaminedDatabase): Promise<readonly F
     [
       others.length > 0
         ? failing(
-            `not of InnoDB, and so without transactions and not on other nodes: ${named(others)}`,
-            'run ALTER TABLE … ENGINE = InnoDB for each',
+            'these tables do not use InnoDB, so they have no transactions and are not ' +
+              `replicated: ${named(others)}`,
+            'run ALTER TABLE … ENGINE = InnoDB for each table',
           )
         : null,
       without.length > 0
         ? warning(
-            `without a primary key, which Galera needs to tell rows apart: ${named(without)}`,
+            'these tables have no primary key, which Galera needs to identify rows: ' +
+              `${named(without)}`,
             'add the key that db:migrate up --print shows',
           )
         : null,
     ],
-    `${rows.length} of InnoDB, each with a primary key`,
+    `${rows.length} use InnoDB, each with a primary key`,
   );
 }
 

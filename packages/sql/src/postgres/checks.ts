@@ -20,26 +20,26 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       settings.text('fsync') === 'off'
         ? warning(
-            'fsync is off: a crash of the machine loses confirmed writes, and may destroy ' +
-              'the database',
-            'set fsync = on, unless the database can be thrown away',
+            'fsync is off: if the machine crashes, confirmed writes are lost and the database ' +
+              'may be corrupted',
+            'set fsync = on, unless you do not need the data',
           )
         : null,
       settings.text('full_page_writes') === 'off'
         ? warning(
-            'full_page_writes is off: a crash of the machine may leave partly written pages',
+            'full_page_writes is off: if the machine crashes, pages may be only partly written',
             'set full_page_writes = on, unless the storage writes whole pages',
           )
         : null,
       settings.text('synchronous_commit') === 'off'
         ? warning(
-            'synchronous_commit is off: a crash of the server loses the last confirmed ' +
-              'writes, including revocations',
+            'synchronous_commit is off: if the server crashes, the last confirmed writes are ' +
+              'lost, including revocations',
             'set synchronous_commit = on for this account (ALTER ROLE … SET)',
           )
         : null,
     ],
-    'a commit is answered when it is on the disk',
+    'a commit is confirmed when it is on disk',
   );
 }
 
@@ -77,8 +77,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
     return [
       failing(
         'the connection leads to a standby, which is read-only: every write gets 503',
-        'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or ' +
-          'several hosts',
+        'point database_url (DATABASE_URL) to the primary: use an address that follows the ' +
+          'primary, or list several hosts',
       ),
     ];
   }
@@ -86,15 +86,15 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
     return [
       failing(
         'transactions are read-only here: every write gets 503',
-        'find where default_transaction_read_only is set (server, database or account: ' +
-          'pg_db_role_setting), and remove it there when this server is meant to accept writes',
+        'if this server should accept writes, find where default_transaction_read_only is ' +
+          'set (server, database or account: pg_db_role_setting) and remove it',
       ),
     ];
   }
   const { rows } = await database.execute<Standbys>(STANDBYS);
   const [standbys] = rows;
   if (standbys === undefined)
-    return [skipped('the store does not say which standbys are attached')];
+    return [skipped('the server does not report which standbys are attached')];
   return [
     judgeStandbys(
       standbys,
@@ -113,8 +113,8 @@ function countRequired(names: string): number {
 }
 
 const LOST =
-  'a promotion loses the last commits: what was revoked lives again, and tokens that were ' +
-  'spent come back';
+  'if a standby is promoted, the last commits are lost: revoked access works again, ' +
+  'and used tokens become valid again';
 
 function judgeStandbys(
   { attached, visible, candidates }: Standbys,
@@ -122,16 +122,16 @@ function judgeStandbys(
   level: string,
 ): Finding {
   if (names === '') {
-    if (attached === 0) return ok('one server, and no standby attached');
+    if (attached === 0) return ok('one server, without standbys');
     return warning(
       `${plural(attached, 'standby follows', 'standbys follow')} asynchronously: ${LOST}`,
-      "attach two and set synchronous_standby_names = 'ANY 1 (…)'",
+      "attach two standbys and set synchronous_standby_names = 'ANY 1 (…)'",
     );
   }
   if (!['on', 'remote_apply'].includes(level)) {
     return warning(
-      `synchronous_commit is ${level}, which does not wait until a standby has the commit on ` +
-        `its disk: ${LOST}`,
+      `synchronous_commit is ${level}, so a commit does not wait until it is on the disk ` +
+        `of a standby: ${LOST}`,
       'set synchronous_commit = on, or remote_apply, for this account (ALTER ROLE … SET)',
     );
   }
@@ -140,22 +140,22 @@ function judgeStandbys(
   if (attached < required || (visible > 0 && candidates < required)) {
     const synchronous = visible > 0 ? candidates : attached;
     return failing(
-      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} ` +
-        'attached: every write waits, and gets 503',
-      'attach the standby, or remove its name',
+      `${named}, but ` +
+        `${plural(synchronous, 'of these standbys is', 'of these standbys are')} attached: ` +
+        'every write waits, then gets 503',
+      'attach the missing standby, or remove its name',
     );
   }
   if (visible === 0) {
     return skipped(
-      `${named}; whether one of the ${attached} attached is synchronous only pg_monitor may ` +
-        'see: GRANT pg_monitor TO this account',
+      `${named}, but this account cannot see which of the ${attached} attached standbys ` +
+        'are synchronous: run GRANT pg_monitor TO this account',
     );
   }
   if (candidates === required) {
     return warning(
-      `${named}, and no standby more than that is attached: while one is away every write ` +
-        'waits, and gets 503',
-      `attach one more and set synchronous_standby_names = 'ANY ${required} (…)'`,
+      `${named}, and no spare standby is attached: if one fails, every write waits, then gets 503`,
+      `attach one more standby and set synchronous_standby_names = 'ANY ${required} (…)'`,
     );
   }
   return ok(
@@ -248,15 +248,15 @@ async function findPooler(database: Store, most: number): Promise<string | null>
   const processes = await atOnce(PROCESS);
   if (isShared(processes) && !isShared(await atOnce(SLOWLY))) {
     return (
-      'a pooler in transaction mode stands in between (connections share a process of the ' +
-      'server): its limits hold, not ' +
-      'max_connections, and time limits are set by ALTER ROLE … SET'
+      'the connection uses a pooler in transaction mode (connections share a process of ' +
+      'the server): the limits of the pooler apply, not max_connections. Set time limits ' +
+      'with ALTER ROLE … SET'
     );
   }
   if (!processes.some(({ age }) => Number(age) > here + 1)) return null;
   return (
-    "a pooler stands in between (a process of the server is older than this one): the pooler's " +
-    'limits hold, not max_connections'
+    'the connection uses a pooler (a process of the server is older than this process): ' +
+    'the limits of the pooler apply, not max_connections'
   );
 }
 

@@ -49,7 +49,10 @@ describe('the doctor', () => {
   // @shows AS-13.17
   test('warns about a disk that is nearly full', () => {
     expect(judgeFile('/srv/app.sqlite', { type: 'ext4', free: 50 * 2 ** 20 })).toMatchObject([
-      { outcome: 'warning', detail: expect.stringMatching(/^50 MiB are free/) as string },
+      {
+        outcome: 'warning',
+        detail: expect.stringMatching(/^only 50 MiB of disk space is left for/) as string,
+      },
     ]);
   });
 });

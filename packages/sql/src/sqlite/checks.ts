@@ -27,19 +27,19 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       Number(synchronous) < FULL
         ? warning(
-            `synchronous is ${synchronous}: a crash of the machine loses the last confirmed ` +
-              'writes, including revocations',
+            `synchronous is ${synchronous}: if the machine crashes, the last confirmed writes ` +
+              'are lost, including revocations',
             'set PRAGMA synchronous = FULL',
           )
         : null,
       ['off', 'memory'].includes(journal)
         ? warning(
-            `journal_mode is ${journal}: a crash of the process may destroy the file`,
+            `journal_mode is ${journal}: if the process crashes, the file may be corrupted`,
             'set PRAGMA journal_mode = WAL',
           )
         : null,
     ],
-    `a commit is answered when it is on the disk (journal_mode ${journal})`,
+    `a commit is confirmed when it is on disk (journal_mode ${journal})`,
   );
 }
 
@@ -48,7 +48,7 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
     'PRAGMA database_list',
   );
   const file = rows.find(({ name }) => name === 'main')?.file ?? '';
-  if (file === '') return [ok('in memory, and gone with the process')];
+  if (file === '') return [ok('in memory: all data is lost when the process ends')];
   const found = await realpath(file);
   const { bavail, bsize } = await statfs(found);
   // This file exists only on Linux.
@@ -75,16 +75,16 @@ export function judgeFile(
     [
       type !== null && NETWORK.test(type)
         ? failing(
-            `${file} is on a network file system (${type}), whose locks SQLite cannot rely ` +
-              'on: two processes may write at once, and a token may be used twice',
-            'keep it on a disk of this machine; for several machines there are PostgreSQL ' +
-              'and MariaDB',
+            `${file} is on a network file system (${type}), where SQLite cannot rely on file ` +
+              'locks: two processes may write at once, and a token may be used twice',
+            'move it to a local disk; for several machines, use PostgreSQL or MariaDB',
           )
         : null,
       free < LITTLE
         ? warning(
-            `${left} are free where ${file} is: when the disk is full, every write gets 503`,
-            'make room, or move the file',
+            `only ${left} of disk space is left for ${file}: when the disk is full, every write ` +
+              'gets 503',
+            'free disk space, or move the file',
           )
         : null,
     ],

@@ -12,12 +12,12 @@ const endpoint = z.strictObject(
       .string({ error: 'must be the display name of the endpoint' })
       .min(1, 'is empty')
       .optional(),
-    instructions: z.string({ error: 'must be a text, which the model reads' }).optional(),
+    instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
     scopes_supported: z
       .array(z.string({ error: 'must be a scope name' }), {
         error: 'must be a list of scope names',
       })
-      .min(1, 'must name at least one scope')
+      .min(1, 'must contain at least one scope')
       .optional(),
   },
   { error: 'must be an object { name, instructions, scopes_supported }' },
@@ -29,8 +29,11 @@ export const endpointsShape = {
     .record(
       z
         .string()
-        .regex(PATH, 'is not a path such as /assistants/mcp')
-        .refine((path) => path !== '/mcp', 'exists already; its settings are those of mcp'),
+        .regex(PATH, 'must be a path such as /assistants/mcp')
+        .refine(
+          (path) => path !== '/mcp',
+          'is the built-in endpoint; configure it in the section mcp',
+        ),
       endpoint,
       { error: "must be a map of paths, for example { '/assistants/mcp': {} }" },
     )

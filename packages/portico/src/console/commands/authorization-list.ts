@@ -26,10 +26,11 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     .option('--scope <scope>', 'only authorizations with this scope')
     .option(
       '--unused-since <time>',
-      'only authorizations that got no tokens since then: a date, a time, or an age such as 90d',
+      'only authorizations that got no tokens since this time: a date, a time, or an age ' +
+        'such as 90d',
     )
-    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+    .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {

@@ -54,18 +54,18 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
-      .description('register an application; prints its client id and, once, its secret')
+      .description('register an application; prints its client id and its secret (shown only once)')
       .argument('<name>', 'the name that people will see');
     addKindOptions(command);
     addKeyOptions(command, choices);
     addFeatureOptions(command, choices);
     command
-      .option('--site <url>', 'its website (https), which the consent screen shows')
+      .option('--site <url>', 'its website (https); the consent screen shows it')
       .option(
         '--logo <file or URL>',
         'its logo for the consent and applications pages: a file or URL; PNG, JPEG, GIF or ' +
-          'WebP, at most 64 KB and 512 × 512 pixels. Portico stores it ' +
-          'and fetches a URL only once, now; oauth_server:client_logos must be true',
+          'WebP, at most 64 KB and 512 × 512 pixels. Portico fetches a URL once, now, and ' +
+          'stores the image. Requires oauth_server:client_logos',
       )
       .option('--json', 'print only JSON to standard output')
       .action((name: string, options: Given) => create(context, choices, name, options));
@@ -101,7 +101,7 @@ function addKindOptions(command: Command): void {
       '--allow-scheme <scheme>',
       'with --native: also allow a private-use scheme without a dot, such as cursor, in ' +
         'its redirect URIs (repeatable); ' +
-        'any program on a device can claim it',
+        'other programs on the device can claim this scheme too',
       collect,
     );
 }
@@ -112,13 +112,12 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     .option(
       '--id-token-alg <algorithm>',
       `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
-        'for any other than RS256, first generate a key (see oauth:keys:generate --help)',
+        'for any other algorithm, first generate a key (see oauth:keys:generate --help)',
     )
     .option(
       '--jwks <file or URL>',
-      'its public keys (RFC 7517): a file, or the https URL where it publishes them; it ' +
-        'then authenticates by ' +
-        'private_key_jwt, and has no secret',
+      'its public keys (RFC 7517): a file, or the https URL where it publishes them. The ' +
+        'client then authenticates with private_key_jwt and has no secret',
     )
     .option(
       '--jwks-alg <algorithm>',
@@ -127,13 +126,13 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     )
     .option(
       '--workload <issuer>',
-      'a program that its platform identifies with a token, such as a Kubernetes pod: the ' +
-        'issuer of the token, as in oauth_server:trusted_issuers; it has no secret',
+      'for a program with a token from its platform, such as a Kubernetes pod: the issuer ' +
+        'of the token (see oauth_server:trusted_issuers). The client has no secret',
     )
     .option(
       '--subject <pattern>',
-      'with --workload: the sub of its token; * as the last segment, after / or :, stands for ' +
-        'any one segment, such as system:serviceaccount:prod:*',
+      'with --workload: the sub of its token; a final * after / or : matches any one ' +
+        'segment, for example system:serviceaccount:prod:*',
     );
 }
 

@@ -125,7 +125,7 @@ export function addFieldOptions(
     if (shape !== 'flag') command.option(option.flag, says(option.says, shape), collect);
     else command.option(option.flag, option.says);
     if (shape === 'flag' && canUnmark)
-      command.option(option.flag.replace('--', '--no-'), `remove the mark of ${option.flag}`);
+      command.option(option.flag.replace('--', '--no-'), `undo ${option.flag}`);
   }
 }
 

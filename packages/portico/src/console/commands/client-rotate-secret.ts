@@ -20,7 +20,8 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     )
     .option(
       '--now',
-      'end all earlier secrets now; the application fails until it has the new secret',
+      'stop accepting earlier secrets now; the application cannot authenticate until it ' +
+        'has the new secret',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (clientId: string, options: AskedRotation) => {
@@ -29,7 +30,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
         context.fail(
-          '--overlap 0 would make the application fail at once. If you want this, use --now',
+          'With --overlap 0, the application would fail immediately. If you want this, use --now',
         );
       const { clients } = await openServer(context);
       const { secret, previousExpiresAt } = await orFail(

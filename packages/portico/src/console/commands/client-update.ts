@@ -46,9 +46,8 @@ export const addClientUpdate =
     const command = program
       .command('oauth:client:update')
       .description(
-        'change an application that an operator registered; makes all changes or none. A ' +
-          'removal takes effect with its next ' +
-          'request, also for existing tokens and open requests',
+        'change an application that an operator registered; all changes are made, or none. A ' +
+          'removal takes effect at its next request, also for existing tokens and open requests',
       )
       .argument('<client_id>');
     addAccessOptions(command);
@@ -56,8 +55,8 @@ export const addClientUpdate =
     command.option('--json', 'print only JSON to standard output');
     const replaces = (text: string, shape: FieldShape) =>
       shape === 'texts'
-        ? `${text}; replaces all, and an empty value removes them`
-        : `${text}; empty: removes it`;
+        ? `${text}; replaces all existing values; an empty value removes them`
+        : `${text}; an empty value removes it`;
     addFieldOptions(command, fields, replaces, true);
     command
       .addHelpText(
@@ -93,7 +92,7 @@ function addAccessOptions(command: Command): void {
     )
     .option(
       '--remove-scope <scopes>',
-      'remove scopes, separated by commas (repeatable); its tokens lose them',
+      'remove scopes, separated by commas (repeatable); its existing tokens lose them too',
       collectList,
     )
     .option(
@@ -103,9 +102,9 @@ function addAccessOptions(command: Command): void {
     )
     .option(
       '--remove-grant <grant>',
-      'remove a grant type (repeatable). Until you add it again, this stops working: for ' +
-        'authorization_code, all access that people ' +
-        'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
+      'remove a grant type (repeatable). Until you add it again, the following stops ' +
+        'working. authorization_code: all access that people allowed; client_credentials: ' +
+        'its own tokens; refresh_token: its refresh tokens',
       collect,
     );
 }
@@ -118,7 +117,7 @@ function addOtherOptions(command: Command): void {
       'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
     )
     .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
-    .option('--site <url>', 'its website (https), which the consent screen shows')
+    .option('--site <url>', 'its website (https); the consent screen shows it')
     .option('--remove-site', 'remove its website')
     .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
     .option('--remove-logo', 'remove its logo');

@@ -18,7 +18,7 @@ export async function requireYes(
 ): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY)
-    context.fail(`${question} There is no terminal to confirm this. Add --yes.`);
+    context.fail(`${question} There is no terminal for the confirmation. Add --yes.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // The input can also end before the operator answers.

@@ -10,12 +10,11 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
       .command('oauth:keys:generate')
-      .description('create a signing key that signs from now on; earlier keys stay published')
+      .description('create a signing key and use it from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
-        `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs ` +
-          'only for ' +
-          'applications created with --id-token-alg',
+        `${joinAlternatives(algorithms)} (default: RS256); keys with other algorithms sign ` +
+          'only for applications created with --id-token-alg',
       )
       .option('--json', 'print only JSON to standard output')
       .action(

@@ -7,8 +7,8 @@ export const addKeysList: AddCommands = (program, context) => {
   program
     .command('oauth:keys:list')
     .description(
-      'list the signing keys: which one signs, which one will sign later, which ones only ' +
-        'verify, and until when',
+      'list the signing keys: which keys sign now, which sign later, and which only verify ' +
+        '(and until when)',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {

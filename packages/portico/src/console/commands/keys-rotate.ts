@@ -19,9 +19,9 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
     program
       .command('oauth:keys:rotate')
       .description(
-        'replace the signing keys: publish the next key now, to sign in 15 minutes, and ' +
-          'remove keys that no ID token needs any ' +
-          'more; can run on a schedule, such as every hour with --if-older-than 30d',
+        'replace the signing keys: publish the next key now, use it in 15 minutes, and ' +
+          'remove keys that no ID token needs any more. You can run this on a schedule, for ' +
+          'example every hour with --if-older-than 30d',
       )
       .option(
         '--alg <algorithm>',
@@ -30,7 +30,7 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
       .option(
         '--if-older-than <time>',
         'only if the current key has signed for at least this long, such as 30d, 12h, 90m or ' +
-          'seconds',
+          'a number of seconds',
       )
       .option(
         '--staged-for <time>',
@@ -38,8 +38,8 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
       )
       .option(
         '--now',
-        'use this if a key may be stolen: the new key signs at once, and all others are ' +
-          'removed at once. ' +
+        'use this if a key may have been stolen: the new key signs immediately, and all ' +
+          'other keys are removed. ' +
           NOW_MEANS,
       )
       .option('--json', 'print only JSON to standard output')

@@ -22,11 +22,17 @@ interface Selected {
 const addOutboxList: AddCommands = (program, context) => {
   program
     .command('oauth:outbox')
-    .description('list messages to other systems that wait or could not be delivered, newest first')
+    .description(
+      'list messages to other systems that are waiting or could not be delivered, newest ' +
+        'first',
+    )
     .option('--receiver <receiver>', 'only messages for this receiver, such as a client_id')
-    .option('--undelivered', 'only messages that are not tried again by themselves')
-    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
-    .option('--after <id>', 'show the next page: the id of the last message of the previous one')
+    .option('--undelivered', 'only messages that are not retried automatically')
+    .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
+    .option(
+      '--after <id>',
+      'show the next page; use the id of the last message of the previous page',
+    )
     .option('--json', 'print only JSON to standard output')
     .action(async ({ receiver, undelivered = false, json, ...page }: ListOptions) => {
       const { outbox } = await openServer(context);
@@ -37,16 +43,16 @@ const addOutboxList: AddCommands = (program, context) => {
       const messages = await orFail(context, outbox.list(filter, readPage(page)));
       const [counts, dropped] = [await outbox.counts(), await outbox.dropped()];
       if (json === true) return context.printJson({ items: messages.map(asJson), counts, dropped });
-      if (counts === null) return context.note('No feature that sends messages is on.');
+      if (counts === null) return context.note('No feature that sends messages is turned on.');
       for (const message of messages) context.print(describe(message));
       const { waiting, undelivered: lost } = counts;
       context.note(
-        `${waiting} wait, ${lost} could not be delivered, ${counts.dropped} were dropped.`,
+        `${waiting} are waiting, ${lost} could not be delivered, ${counts.dropped} were dropped.`,
       );
       for (const each of dropped)
         context.note(
           `${each.dropped} ${each.kind} for ${quotedPublic(each.receiver)} were dropped: ` +
-            'it has, or had, too many that wait.',
+            'too many messages for this receiver are, or were, waiting.',
         );
     });
 };
@@ -54,7 +60,7 @@ const addOutboxList: AddCommands = (program, context) => {
 const addOutboxRetry: AddCommands = (program, context) => {
   program
     .command('oauth:outbox:retry')
-    .description('deliver messages again that could not be delivered; they wait for a day')
+    .description('retry messages that could not be delivered, for up to a day')
     .argument('[id]', 'the id of one message, as oauth:outbox prints it')
     .option('--receiver <receiver>', 'all messages for this receiver')
     .option('--all', 'all messages')
@@ -64,7 +70,9 @@ const addOutboxRetry: AddCommands = (program, context) => {
       const count = await outbox.retry(selection);
       if (id !== undefined && count === 0)
         context.fail(`There is no undelivered message ${quotedPublic(id)}`);
-      context.print(`${count} messages wait again; what waits already is tried now.`);
+      context.print(
+        `${count} messages wait again; messages that were already waiting are retried now.`,
+      );
     });
 };
 
@@ -73,15 +81,18 @@ const addOutboxDiscard: AddCommands = (program, context) => {
     .command('oauth:outbox:discard')
     .description('remove messages without delivering them')
     .argument('[id]', 'the id of one message, as oauth:outbox prints it')
-    .option('--receiver <receiver>', 'all messages for this receiver, also those that wait')
-    .option('--undelivered', 'all messages that are not tried again by themselves')
+    .option(
+      '--receiver <receiver>',
+      'all messages for this receiver, including those that are waiting',
+    )
+    .option('--undelivered', 'all messages that are not retried automatically')
     .action(async (id: string | undefined, { undelivered = false, ...options }: Selected) => {
       const outbox = await open(context);
       const selection = select(context, id, { ...options, all: undelivered });
       const state = undelivered ? { state: 'undelivered' as const } : {};
       const count = await outbox.discard({ ...selection, ...state });
       if (id !== undefined && count === 0) context.fail(`There is no message ${quotedPublic(id)}`);
-      context.print(`${count} messages are removed.`);
+      context.print(`Messages removed: ${count}.`);
     });
 };
 
@@ -92,7 +103,7 @@ export const addOutbox: AddCommands = (program, context) => {
 
 async function open(context: ConsoleContext): Promise<Outbox> {
   const { outbox } = await openServer(context);
-  return outbox.isOn ? outbox : context.fail('No feature that sends messages is on');
+  return outbox.isOn ? outbox : context.fail('No feature that sends messages is turned on');
 }
 
 /**
@@ -108,7 +119,7 @@ function select(
     return context.fail('Give either the id of one message or an option, not both');
   if (id !== undefined) return { id };
   if (receiver !== undefined) return { receiver };
-  return all ? {} : context.fail('Name the id of a message, or an option; see --help');
+  return all ? {} : context.fail('Give the id of a message or an option; see --help');
 }
 
 function describe(message: ListedMessage): string {

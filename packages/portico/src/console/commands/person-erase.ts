@@ -9,8 +9,8 @@ export const addPersonErase: AddCommands = (program, context) => {
     .command('oauth:person:erase')
     .description(
       'remove everything stored about a person: authorizations, consent requests and the ' +
-        'subject (sub). Applications then ' +
-        'no longer recognise the person, and the kept audit shows a pseudonym',
+        'subject (sub). Applications then no longer recognise the person, and stored audit ' +
+        'events show a pseudonym',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
     .argument('<id>', "the person's id at this provider; must match exactly")
@@ -40,14 +40,14 @@ export const addPersonErase: AddCommands = (program, context) => {
       context.print(
         `Removed ${authorizations} authorizations, ${requests} requests and ` +
           `${subject ? 'the' : 'no'} subject of the person ${who}; ` +
-          `${events} kept audit events now show a pseudonym.`,
+          `${events} stored audit events now show a pseudonym.`,
       );
     });
 };
 
 const HELP = `
 This does not remove the account, which belongs to the application. The person can allow applications again, and these
-see a new person. To prevent that, remove or suspend the account first. Your own log and audit events are not changed.
+see a new person. To prevent this, remove or suspend the account first. Your own log and audit events are not changed.
 
-You can stop the command and run it again: it removes the rest. A request that is answered at the same time may write an
+You can stop the command and run it again. It then removes the rest. A request that is answered at the same time may write an
 audit event afterwards. Then run the command again.`;

@@ -8,8 +8,8 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     .command('oauth:person:revoke')
     .description(
       'revoke everything that a person allowed: tokens and codes are refused from now on, ' +
-        'and open consent requests cannot be ' +
-        'answered any more. The person can allow applications again',
+        'and open consent requests can no longer be answered. The person can allow ' +
+        'applications again',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
     .argument('<id>', "the person's id at this provider; must match exactly")
@@ -39,4 +39,4 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     });
 };
 
-const AGAIN = '\nYou can stop the command and run it again: it ends the rest.';
+const AGAIN = '\nYou can stop the command and run it again. It then ends the rest.';

@@ -6,8 +6,8 @@ export const addRestored: AddCommands = (program, context) => {
   program
     .command('oauth:restored')
     .description(
-      'run this after you restore a backup: ends all authorizations and all tokens, because ' +
-        'the backup does not show which of them were revoked or used after it was made',
+      'run this after you restore a backup. It ends all authorizations and tokens, because ' +
+        'the backup does not know which of them were revoked or used later',
     )
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print only JSON to standard output')
@@ -32,8 +32,8 @@ export const addRestored: AddCommands = (program, context) => {
         });
       }
       context.print(
-        `Ended ${authorizations} authorizations, ${clientTokens} tokens that clients got for ` +
-          `themselves, ${requests} open consent requests ` +
+        `Ended ${authorizations} authorizations, ${clientTokens} client_credentials tokens, ` +
+          `${requests} open consent requests ` +
           `and ${initialAccessTokens} initial access tokens.`,
       );
       context.note(NEXT);
@@ -41,8 +41,8 @@ export const addRestored: AddCommands = (program, context) => {
 };
 
 const HELP = `
-Run this before the first process serves the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
-they are in the backup. If the command is interrupted, run it again: it ends the remaining ones.`;
+Run this before any process uses the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
+they are in the backup. If the command is interrupted, run it again.`;
 
 const NEXT =
   'Clients and people are as they were when the backup was made. Repeat what you did since ' +

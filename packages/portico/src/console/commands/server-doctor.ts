@@ -6,7 +6,7 @@ import { configurationChecks, printReport } from '../report.ts';
 export const addServerDoctor: AddCommands = (program, context) => {
   program
     .command('oauth:server:doctor')
-    .description('check the authorization server and say how to fix what is wrong')
+    .description('check the authorization server and show how to fix each problem')
     .option(
       '--online',
       'also check the public address: the issuer, the key set, and what the proxies forward',

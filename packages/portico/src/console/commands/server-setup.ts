@@ -6,7 +6,7 @@ import { orFail } from './or-fail.ts';
 export const addServerSetup: AddCommands = (program, context) => {
   program
     .command('oauth:server:setup')
-    .description('create a signing key if there is none, and show what is missing')
+    .description('create a signing key if none exists, and show what is missing')
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const application = await context.application();
@@ -14,12 +14,14 @@ export const addServerSetup: AddCommands = (program, context) => {
       const report = await orFail(context, setUpServer(application, server, { by: 'console' }));
       if (options.json === true) return context.printJson(report);
       const { kid, created } = report.signing_key;
-      context.print(created ? `Created the signing key ${kid}.` : `The signing key ${kid} exists.`);
+      context.print(
+        created ? `Created the signing key ${kid}.` : `The signing key ${kid} already exists.`,
+      );
       for (const line of report.missing) context.print(`Missing: ${line}`);
       context.print(
         report.missing.length === 0
           ? 'The authorization server is ready.'
-          : 'Then run this command again.',
+          : 'Fix this, then run the command again.',
       );
     });
 };

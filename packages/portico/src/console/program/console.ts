@@ -109,7 +109,7 @@ function createProgram(io: ConsoleIo): Command {
       '--app <file>',
       'the file that defines the application (default: found from the current folder)',
     )
-    .option('--config <file>', 'the same, for a file that only the console uses')
+    .option('--config <file>', 'like --app, for a file that only the console uses')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })

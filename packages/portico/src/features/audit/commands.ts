@@ -27,12 +27,12 @@ interface Options extends PageOptions {
 export const addAuditList: AddCommands = (program, context) => {
   program
     .command('oauth:audit')
-    .description('list the kept audit events (oauth_server:audit:keep), newest first')
+    .description('list the stored audit events (oauth_server:audit:keep), newest first')
     .option(
       '--since <time>',
-      'only events since then: a date, a time, or an age such as 30d, 12h, 90m or 45s',
+      'only events since this time: a date, a time, or an age such as 30d, 12h, 90m or 45s',
     )
-    .option('--until <time>', 'only events before then')
+    .option('--until <time>', 'only events before this time')
     .option('--client <client_id>', 'only events about this application')
     .option(
       '--person <provider_and_id...>',
@@ -43,8 +43,8 @@ export const addAuditList: AddCommands = (program, context) => {
       'only events about this authorization; for ids, see oauth:authorization:list',
     )
     .option('--type <type>', 'only events of this type, such as refresh_token_replayed')
-    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+    .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
     .option('--json-lines', 'print all events, each as one line of JSON (ignores --limit)')
     .addHelpText('after', HELP)
@@ -74,7 +74,7 @@ Example:
 function readFilter(context: ConsoleContext, options: Options, now: number): AuditFilter {
   const { since, until, client, person, authorization, type } = options;
   if (type !== undefined && !isEventType(type)) {
-    return context.fail(`Unknown event type; there are ${EVENT_TYPES.join(', ')}`);
+    return context.fail(`Unknown event type; use one of ${EVENT_TYPES.join(', ')}`);
   }
   return {
     ...(since === undefined ? {} : { since: readTime(context, '--since', since, now) }),
@@ -124,7 +124,7 @@ function noteEnd(
   context.note(
     audit.keeps
       ? 'No audit event matches.'
-      : 'No audit events are kept, because oauth_server:audit:keep is off.',
+      : 'No audit events are stored, because oauth_server:audit:keep is off.',
   );
 }
 

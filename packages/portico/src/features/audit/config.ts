@@ -11,7 +11,7 @@ const audit = z.strictObject(
     retention_days: z
       .int({ error: 'must be a whole number of days' })
       .min(1, 'must be at least 1 day')
-      .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days, a century`)
+      .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days (100 years)`)
       .optional(),
     stream: z
       .string({ error: 'must be - or the absolute path of a file' })

@@ -158,7 +158,7 @@ const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
   if (after !== undefined && !AN_ID.test(after))
-    throw new OutOfRangeError('Invalid cursor; use the one that the previous page returned');
+    throw new OutOfRangeError('Invalid cursor; use the cursor that the previous page returned');
   const from = since === undefined ? '' : idAt(since);
   const end = until === undefined ? END : idAt(until);
   return { from, before: after !== undefined && after < end ? after : end };

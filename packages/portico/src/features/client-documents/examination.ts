@@ -16,5 +16,9 @@ export async function examineDocuments(
     blocked += documents.length - living;
   }
   const { allowed_hosts: allowed } = config === true ? {} : config;
-  return [ok(`of ${allowed?.join(', ') ?? 'any host'}: ${known} known, ${blocked} blocked`)];
+  return [
+    ok(
+      `accepted from ${allowed?.join(', ') ?? 'any host'}: ${known} known, ${blocked} ` + 'blocked',
+    ),
+  ];
 }

@@ -22,7 +22,7 @@ export const dpop = defineFeature({
       meets: ({ dpop: mode = 'off' }) => mode !== 'off',
       key: 'dpop',
       unmet: 'oauth_server:dpop is off; set it to accept first',
-      effect: 'no client gets the bound tokens that these demand',
+      effect: 'these clients, which require bound tokens, cannot get tokens',
       isStrict: true,
       option: {
         flag: '--dpop',

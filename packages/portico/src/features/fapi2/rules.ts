@@ -77,103 +77,108 @@ const problem = (key: string, message: string): ConfigurationProblem => ({
 export const FAPI2_RULES: readonly ProfileRule[] = [
   {
     id: '5.2.1.1',
-    says: 'is at https alone; over plain http for development on loopback, and nowhere else.',
+    says: 'is served only over https. Plain http is possible only on loopback, for development.',
     met: 'always',
   },
   { id: '5.2.1.2', says: 'speaks TLS 1.2 or later, as BCP 195 recommends.', met: 'elsewhere' },
   {
     id: '5.2.3.1',
-    says: 'cannot be reached over http by a browser that was led astray (HSTS).',
+    says: 'uses HSTS, so that browsers do not open it over http.',
     met: 'elsewhere',
   },
   {
     id: '5.2.3.3',
-    says: 'lets no page of another origin call the authorization endpoint.',
+    says: 'does not let pages of other origins call the authorization endpoint.',
     met: 'always',
   },
   { id: '5.3.2.1.1', says: 'publishes its metadata.', met: 'always' },
   { id: '5.3.2.1.2', says: 'refuses the password grant.', met: 'always' },
   {
     id: '5.3.2.1.3',
-    says: 'has confidential clients alone.',
+    says: 'has only confidential clients.',
     met: 'profile',
     server: ({ registration }) =>
       registration === 'open'
         ? problem(
             'registration',
-            'is open, to public clients too; set it to initial_access_token or off',
+            'is open, which lets public clients register; set it to initial_access_token or off',
           )
         : null,
     client: (client) => (client.public ? 'it is a public client' : null),
   },
   {
     id: '5.3.2.1.4',
-    says: 'issues sender-constrained access tokens alone, by DPoP.',
+    says: 'issues only sender-constrained access tokens (DPoP).',
     met: 'switch',
     server: ({ dpop = 'require' }) =>
       dpop === 'require'
         ? null
-        : problem('dpop', `is ${dpop}; set it to require, or leave it out, which is the same here`),
+        : problem(
+            'dpop',
+            `is ${dpop}; set it to require, or remove it (require is the default here)`,
+          ),
     needs: ({ dpop = 'off' }) => (dpop === 'off' ? 'oauth_server:dpop' : null),
   },
   {
     id: '5.3.2.1.6',
-    says: 'authenticates clients by `private_key_jwt` alone.',
+    says: 'authenticates clients only by `private_key_jwt`.',
     met: 'profile',
     server: ({ private_key_jwt: takesKeys = true }) =>
-      takesKeys ? null : problem('private_key_jwt', 'is false; set it to true, or leave it out'),
+      takesKeys ? null : problem('private_key_jwt', 'is false; set it to true, or remove it'),
     needs: ({ private_key_jwt: takesKeys = false }) =>
       takesKeys ? null : 'oauth_server:private_key_jwt',
     client: ({ keys }) =>
       keys === null || keys.workload !== undefined
-        ? 'it has no keys to authenticate by (private_key_jwt)'
+        ? 'it has no keys for authentication (private_key_jwt)'
         : null,
   },
   {
     id: '5.3.2.1.7',
-    says: 'redirects to no address that a client is not registered with.',
+    says: 'redirects only to addresses that are registered for the client.',
     met: 'always',
   },
   {
     id: '5.3.2.1.8',
-    says: 'takes assertions whose `aud` is its issuer, as one string, and no others.',
+    says: 'accepts only assertions whose `aud` is its issuer, as one string.',
     met: 'profile',
   },
   {
     id: '5.3.2.1.9',
-    says: 'does not rotate refresh tokens: the same one stays good until it expires or is revoked.',
+    says: 'does not rotate refresh tokens: a token stays valid until it expires or is revoked.',
     met: 'profile',
   },
   {
     id: '5.3.2.1.11',
-    says: 'issues codes that live for 60 seconds at most.',
+    says: 'issues codes that are valid for at most 60 seconds.',
     met: 'profile',
     server: ({ code_ttl: seconds }) =>
       seconds > LONGEST_CODE
-        ? problem('code_ttl', `is ${seconds} seconds; set it to ${LONGEST_CODE} at most`)
+        ? problem('code_ttl', `is ${seconds} seconds; set it to at most ${LONGEST_CODE}`)
         : null,
   },
   {
     id: '5.3.2.1.12',
-    says: 'binds a code to the key of the client, where the client asks for it.',
+    says: 'binds a code to the key of the client if the client asks for it.',
     met: 'switch',
   },
   {
     id: '5.3.2.1.13',
-    says: 'takes an `iat` or `nbf` that is 10 seconds ahead, and none that is more than 60.',
+    says:
+      'accepts an `iat` or `nbf` up to 10 seconds in the future, and refuses one that is ' +
+      'more than 60 seconds ahead.',
     met: 'always',
   },
-  { id: '5.3.2.2.1', says: 'knows no response_type but code.', met: 'always' },
+  { id: '5.3.2.2.1', says: 'supports only the response_type `code`.', met: 'always' },
   {
     id: '5.3.2.2.2',
-    says: 'takes pushed authorization requests.',
+    says: 'accepts pushed authorization requests.',
     met: 'switch',
     server: ({ pushed_authorization_requests: pushed = 'require' }) =>
       pushed === 'require'
         ? null
         : problem(
             'pushed_authorization_requests',
-            `is ${pushed}; set it to require, or leave it out, which is the same here`,
+            `is ${pushed}; set it to require, or remove it (require is the default here)`,
           ),
     needs: ({ pushed_authorization_requests: pushed = 'off' }) =>
       pushed === 'off' ? 'oauth_server:pushed_authorization_requests' : null,
@@ -181,12 +186,12 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   { id: '5.3.2.2.3', says: 'refuses every other authorization request.', met: 'profile' },
   {
     id: '5.3.2.2.4',
-    says: 'refuses what is pushed without client authentication.',
+    says: 'refuses pushed requests without client authentication.',
     met: 'profile',
   },
   { id: '5.3.2.2.5', says: 'requires PKCE with S256.', met: 'always' },
-  { id: '5.3.2.2.6', says: 'requires the redirect_uri in what is pushed.', met: 'always' },
-  { id: '5.3.2.2.7', says: 'answers with `iss`.', met: 'always' },
+  { id: '5.3.2.2.6', says: 'requires the redirect_uri in pushed requests.', met: 'always' },
+  { id: '5.3.2.2.7', says: 'returns `iss` in authorization responses.', met: 'always' },
   {
     id: '5.3.2.2.8',
     says:
@@ -200,38 +205,42 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
       );
       return open === undefined
         ? null
-        : 'one of its redirect URIs is http, which is for http://127.0.0.1 and http://[::1] of ' +
-            'a native application alone';
+        : 'one of its redirect URIs is http, which is allowed only for http://127.0.0.1 and ' +
+            'http://[::1] of a native application';
     },
   },
   { id: '5.3.2.2.9', says: 'refuses a code that was used before.', met: 'always' },
-  { id: '5.3.2.2.10', says: 'never redirects by 307.', met: 'always' },
-  { id: '5.3.2.2.11', says: 'redirects by 303.', met: 'profile' },
-  { id: '5.3.2.2.12', says: 'gives a request_uri less than 600 seconds.', met: 'always' },
+  { id: '5.3.2.2.10', says: 'never redirects with 307.', met: 'always' },
+  { id: '5.3.2.2.11', says: 'redirects with 303.', met: 'profile' },
+  {
+    id: '5.3.2.2.12',
+    says: 'issues request_uri values that are valid for less than 600 seconds.',
+    met: 'always',
+  },
   {
     id: '5.3.2.2.13',
     says: 'shows people which client requests access, and what it requests.',
     met: 'always',
   },
-  { id: '5.3.2.2.14', says: 'takes a nonce of 64 characters.', met: 'always' },
-  { id: '5.3.2.3', says: 'says who signed in by OpenID Connect.', met: 'always' },
+  { id: '5.3.2.2.14', says: 'accepts a nonce of 64 characters.', met: 'always' },
+  { id: '5.3.2.3', says: 'uses OpenID Connect to tell clients who signed in.', met: 'always' },
   {
     id: '5.3.4.2',
-    says: 'takes no access token in the query, in its role as resource server.',
+    says: 'accepts no access token in the query, when it acts as resource server.',
     met: 'always',
   },
   {
     id: '5.3.4.3',
     says:
-      'looks at every use whether an access token is valid and not revoked, in its role as ' +
+      'checks at every use that an access token is valid and not revoked, when it acts as ' +
       'resource server.',
     met: 'always',
   },
   {
     id: '5.3.4.5',
     says:
-      'takes a sender-constrained access token with a proof of its key alone, in its role as ' +
-      'resource server.',
+      'accepts a sender-constrained access token only with a proof of its key, when it ' +
+      'acts as resource server.',
     met: 'switch',
   },
   {
@@ -245,7 +254,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         algorithms
           .filter((each) => !PROFILED_ALGORITHMS.includes(each))
           .map((each) =>
-            problem(`trusted_issuers:${issuer}:algorithms`, `has ${each}; leave it out`),
+            problem(`trusted_issuers:${issuer}:algorithms`, `contains ${each}; remove it`),
           ),
       )[0] ?? null,
     client({ keys, scopes, idTokenSignedResponseAlg: ofIdToken }) {
@@ -261,13 +270,13 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : 'its jwks has no key for PS256, ES256 or EdDSA',
   },
-  { id: '5.4.1.2', says: 'takes RSA keys of 2048 bits and more.', met: 'always' },
-  { id: '5.4.1.3', says: 'takes keys on elliptic curves of 224 bits and more.', met: 'always' },
-  { id: '5.4.1.4', says: 'makes tokens and codes of 128 random bits and more.', met: 'always' },
-  { id: '5.4.2.3', says: 'publishes no two keys of one kid.', met: 'always' },
+  { id: '5.4.1.2', says: 'accepts RSA keys of at least 2048 bits.', met: 'always' },
+  { id: '5.4.1.3', says: 'accepts elliptic curve keys of at least 224 bits.', met: 'always' },
+  { id: '5.4.1.4', says: 'creates tokens and codes with at least 128 random bits.', met: 'always' },
+  { id: '5.4.2.3', says: 'never publishes two keys with the same kid.', met: 'always' },
   {
     id: '5.4.3',
-    says: 'looks at the kind of a key, too, where several of a client have one kid.',
+    says: 'also compares the type of a key if several keys of a client have the same kid.',
     met: 'always',
   },
 ];

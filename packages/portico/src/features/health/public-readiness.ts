@@ -16,9 +16,9 @@ export async function examineReadiness(
   const asked = await fetchDocument(url, {}, [200, 503]);
   // The response may come from another server, so its members may be missing.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
-  if (status === 'ready') return ok(`${url} answers that a process is ready`);
+  if (status === 'ready') return ok(`${url} reports that a process is ready`);
   if (status === 'stopping')
-    return warning(`${url} leads to a process that is stopping`, 'send no more requests to it');
+    return warning(`${url} leads to a process that is stopping`, 'stop sending requests to it');
   if (status === 'not_ready') {
     const found = PARTS.flatMap((part) =>
       STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),
@@ -28,5 +28,8 @@ export async function examineReadiness(
       'for the cause, search the log of that process for "Not ready"',
     );
   }
-  return ok(`${url} leads to no process from here: let probes ask each process directly`);
+  return ok(
+    `${url} did not reach any process from this machine. Point health probes at each ` +
+      'process directly',
+  );
 }

@@ -12,7 +12,7 @@ const PERSON = "the account: the provider's name and the person's id";
 const addLinkCreate: AddCommands = (program, context) => {
   program
     .command('oauth:link:create')
-    .description('say which account a trusted issuer means by a subject')
+    .description('link a subject of a trusted issuer to an account')
     .argument('<issuer>', 'the issuer, as in oauth_server:trusted_issuers')
     .argument('<subject>', 'the value of sub in its assertions')
     .requiredOption('--person <provider_and_id...>', PERSON)
@@ -26,9 +26,9 @@ const addLinkCreate: AddCommands = (program, context) => {
 const addLinkList: AddCommands = (program, context) => {
   program
     .command('oauth:link:list')
-    .description('list which accounts trusted issuers mean by which subjects')
-    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+    .description('list the accounts that subjects of trusted issuers are linked to')
+    .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
     .action(async (options: PageOptions & { readonly json?: boolean }) => {
       const { limit = 50, after } = readPage(options);
@@ -44,26 +44,34 @@ const addLinkList: AddCommands = (program, context) => {
 const addLinkRemove: AddCommands = (program, context) => {
   program
     .command('oauth:link:remove')
-    .description('remove a link; tokens that were issued because of it stop working at once')
+    .description(
+      'remove a link; tokens that were issued because of the link stop working immediately',
+    )
     .argument('<issuer>')
     .argument('<subject>')
     .action(async (issuer: string, subject: string) => {
       await orFail(context, (await open(context)).unlink({ issuer, subject }, CONSOLE));
-      context.print('The link is removed.');
+      context.print('Removed the link.');
     });
 };
 
 const addAllow: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:allow')
-    .description('let an organization give a client access again that a person or operator ended')
-    .argument('[client_id]', 'without it: all clients, except those that were ended alone')
+    .description(
+      'let an organization give access to a client again, after a person or operator ended ' +
+        'that access',
+    )
+    .argument(
+      '[client_id]',
+      'the client; without it, all clients except those whose access was ended individually',
+    )
     .requiredOption('--person <provider_and_id...>', PERSON)
     .action(async (clientId: string | undefined, options: WithPerson) => {
       const person = readPerson(context, options.person);
       const ended = { person, clientId: clientId ?? null };
       await orFail(context, (await open(context)).allow(ended, CONSOLE));
-      context.print('Allowed. The next assertion of the organization works again.');
+      context.print('Allowed. The next assertion from the organization is accepted.');
     });
 };
 

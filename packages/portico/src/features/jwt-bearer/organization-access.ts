@@ -97,11 +97,11 @@ export class OrganizationAccess implements GivenAccess {
       );
     const user = await accounts.active(person);
     if (user === null)
-      throw new AccessError('No account that may sign in has this provider and id');
+      throw new AccessError('No account that can sign in has this provider and id');
     const { provider, id } = user.reference;
     if (!samePerson(user.reference, person))
       throw new AccessError(
-        'The application found another account by this provider and id: ' +
+        'The application returned another account for this provider and id: ' +
           `${quotedPublic(provider)} ${quotedPublic(id)}`,
       );
     const tenant = trustedIssuers.tenantOf(issuer);
@@ -150,13 +150,13 @@ export class OrganizationAccess implements GivenAccess {
 
   async #allowAll(person: PersonReference, now: number): Promise<void> {
     if (await this.#pairs.allowAll(person, now)) return;
-    throw new AccessError('The access of all clients was not ended for this person');
+    throw new AccessError('For this person, the access of all clients was not ended');
   }
 
   async #allowOne(pair: Pair, now: number): Promise<void> {
     const client = await this.#server.store.clients.findClient(pair.clientId);
     if (client !== null && (await this.#pairs.allow(pair, now))) return;
-    throw new AccessError('No ended access of an organization has this person and client');
+    throw new AccessError('For this person and client, no access of an organization was ended');
   }
 
   /** Call the host last, so that an operator can end stored access even if the host fails. */
@@ -193,12 +193,13 @@ interface Ended {
 }
 
 const HOST_DECIDES =
-  'The application decides which account a subject means (Host.accountFor), so there are no links';
+  'The application decides which account a subject means (Host.accountFor), so links ' +
+  'do not exist here';
 
 function requireAccount({ issuer, subject }: LinkedSubject): LinkedSubject {
   for (const [name, text] of Object.entries({ issuer, subject })) {
     if (text === '' || text.length > LONGEST || !text.isWellFormed() || text.includes('\0'))
-      throw new AccessError(`The ${name} must be a text of 1 to ${LONGEST} characters`);
+      throw new AccessError(`The ${name} must be a string of 1 to ${LONGEST} characters`);
   }
   return { issuer, subject };
 }

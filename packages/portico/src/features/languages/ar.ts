@@ -76,15 +76,15 @@ export const MESSAGES: CompleteCatalog = {
   'consent.new_tab': '(يُفتح في علامة تبويب جديدة)',
   'consent.sent_to': 'في الحالتين سيتم توجيهك إلى {host}. لا تسمح إلا للتطبيقات التي تثق بها.',
   'consent.answer_to_site':
-    'إذا سمحت بذلك، فسيتم إرسال الرد إلى {host}. لا تسمح إلا إذا كنت قد أتيت من هناك.',
+    'إذا سمحت بالوصول، فسيتم توجيهك إلى {host}. لا تسمح إلا إذا كنت قد بدأت من هناك.',
   'consent.answer_to_other_site':
-    'إذا سمحت بذلك، فسيتم إرسال الرد إلى {host}، وهو موقع مختلف عن {client}. لا تسمح إلا إذا ' +
-    'كنت قد أتيت من هناك.',
+    'إذا سمحت بالوصول، فسيتم توجيهك إلى {host}، وهو موقع مختلف عن {client}. لا تسمح إلا إذا ' +
+    'كنت قد بدأت من {host}.',
   'consent.answer_to_device':
-    'في الحالتين سيتم إرسال الرد إلى {host}. لا تسمح إلا إذا كنت قد بدأت ذلك بنفسك للتو.',
+    'في الحالتين سيتم توجيهك إلى {host}. لا تسمح إلا إذا كنت قد بدأت ذلك بنفسك للتو.',
   'consent.answer_to_device_of_site':
-    'في الحالتين سيتم إرسال الرد إلى {host}. ويمكن لبرامج أخرى هناك أيضًا أن تنتحل صفة ' +
-    '{client}. لا تسمح إلا إذا كنت قد بدأت ذلك بنفسك للتو.',
+    'في الحالتين سيتم توجيهك إلى {host}. ويمكن لبرامج أخرى هناك أيضًا أن تنتحل صفة {client}. ' +
+    'لا تسمح إلا إذا كنت قد بدأت ذلك بنفسك للتو.',
   'consent.deny': 'رفض',
   'consent.allow': 'السماح',
 
@@ -101,7 +101,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'عدد كبير جدًا من الرموز الخاطئة. انتظر لحظة، ثم حاول مرة أخرى.',
   'device.only_yours': 'تابع فقط إذا بدأت هذا على جهازك أنت.',
   'device.never_from_others':
-    'إذا أرسل إليك شخص ما الرمز أو الرابط، فاختر «رفض». وإلا فسيحصل على إذن الوصول إلى حسابك.',
+    'إذا أرسل إليك شخص ما الرمز أو الرابط، فاختر «رفض». وإذا سمحت، فسيحصل هذا الشخص على إذن ' +
+    'الوصول إلى حسابك.',
   'device.began': 'بدأ هذا {when}، من العنوان {address}.',
   'device.began_somewhere': 'بدأ هذا {when}.',
   'device.shows': 'يجب أن يعرض جهازك الرمز {code}.',
@@ -136,7 +137,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': 'مصرّح له منذ {date}',
   'applications.given_by': 'منحت مؤسستك إذن الوصول هذا ({issuer})',
   'applications.last_active': 'آخر نشاط: {date}',
-  'applications.answered_at': 'تُرسل الردود إلى: {places}',
+  'applications.answered_at': 'يعيدك إلى: {places}',
   'applications.can': { other: 'ما يمكنه فعله ({count})' },
   'applications.nothing_now':
     'لا يمكنه فعل شيء في الوقت الحالي، لأنك لا تملك أيًّا من الأذونات التي طلبها.',
@@ -156,14 +157,14 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': 'العودة إلى {server}',
 
   'error.back':
-    'إذا وصلت إلى هنا عبر رابط، فارجع إلى التطبيق الذي جاء منه وأعِد المحاولة. وإذا تكرر ذلك ' +
-    'كل مرة، فأبلِغ الجهة المطوّرة للتطبيق.',
+    'إذا وصلت إلى هنا عبر رابط، فارجع إلى التطبيق وأعِد المحاولة. وإذا استمر ذلك، فأبلِغ الجهة ' +
+    'المطوّرة للتطبيق.',
   'error.request_id': 'معرّف الطلب: {id}',
   'error.not_found.title': 'لم يتم العثور على الصفحة',
   'error.not_found.message':
-    'لا توجد صفحة على هذا العنوان. ربما كُتب العنوان بشكل خاطئ أو تم نقل الصفحة.',
+    'لا توجد صفحة على هذا العنوان. ربما كان العنوان خاطئًا أو تم نقل الصفحة.',
   'error.too_large.title': 'الطلب كبير جدًا',
-  'error.too_large.message': 'ما أرسلته أكبر مما يقبله هذا الموقع.',
+  'error.too_large.message': 'ما أرسلته من بيانات أكبر مما يقبله هذا الموقع.',
   'error.unavailable.title': 'يُرجى إعادة المحاولة بعد قليل',
   'error.unavailable.message': 'لا يمكن لهذا الموقع الرد الآن. انتظر قليلًا ثم أعِد المحاولة.',
   'error.refused.title': 'تم رفض الطلب',
@@ -188,10 +189,10 @@ export const MESSAGES: CompleteCatalog = {
     'التطبيق الذي أتى بك إلى هنا لا يستوفي قواعد {server} حاليًا. لم تتم مشاركة أي شيء.',
   'error.unregistered_address.title': 'عنوان العودة غير مسجّل',
   'error.unregistered_address.message':
-    'طلب {client} إرسال الرد إلى عنوان غير مسجّل لهذا التطبيق، ولذلك لم يتم توجيهك إليه.',
+    'طلب {client} إعادتك إلى عنوان غير مسجّل لهذا التطبيق، ولذلك لم يتم توجيهك إليه.',
   'error.unverified_unregistered_address.title': 'عنوان العودة غير مسجّل',
   'error.unverified_unregistered_address.message':
-    'طلب تطبيق لم يتم التحقق منه إرسال الرد إلى عنوان غير مسجّل له، ولذلك لم يتم توجيهك إليه.',
+    'طلب تطبيق لم يتم التحقق منه إعادتك إلى عنوان غير مسجّل له، ولذلك لم يتم توجيهك إليه.',
   'error.link_used.title': 'لم يعد بالإمكان استخدام هذا الرابط',
   'error.link_used.message': 'كان صالحًا لوقت قصير ولرد واحد فقط. ارجع إلى التطبيق وابدأ من جديد.',
   'error.too_many_waiting.title': 'عدد الطلبات المنتظرة كبير جدًا',
@@ -200,8 +201,8 @@ export const MESSAGES: CompleteCatalog = {
     'الدخول هنا أولًا.',
   'error.not_answerable.title': 'لم يعد بالإمكان الرد على هذا الطلب',
   'error.not_answerable.message':
-    'تم الرد عليه من قبل، أو استغرق وقتًا طويلًا، أو يخص متصفحًا آخر أو شخصًا آخر. لم يُقبل ' +
-    'ردك. ارجع إلى التطبيق وابدأ من جديد.',
+    'تم الرد عليه من قبل، أو انتهت صلاحيته، أو يخص متصفحًا آخر أو شخصًا آخر. لم يُقبل ردك. ' +
+    'ارجع إلى التطبيق وابدأ من جديد.',
   'error.allowed_before.title': 'لقد رددت على هذا الطلب من قبل',
   'error.allowed_before.message':
     'لقد سمحت به. تعرض صفحة التطبيقات ({path}) التطبيقات المصرّح لها بالوصول إلى حسابك. ' +
@@ -217,7 +218,7 @@ export const MESSAGES: CompleteCatalog = {
   'error.not_signed_in.title': 'لم تسجّل الدخول',
   'error.not_signed_in.message': 'لم يُقبل ردك. ارجع إلى التطبيق وابدأ من جديد.',
   'error.not_clear.title': 'هذا الطلب غير واضح',
-  'error.not_clear.message': 'إنه سؤال وردٌّ في الوقت نفسه. ارجع إلى التطبيق وابدأ من جديد.',
+  'error.not_clear.message': 'يحتوي على طلب ورد في الوقت نفسه. ارجع إلى التطبيق وابدأ من جديد.',
   'error.sign_out_first.title': 'سجّل الخروج من {server} أولًا',
   'error.sign_out_first.message':
     'انتهى هذا الطلب ولم تتم مشاركة أي شيء. سجّل الخروج في علامة تبويب أخرى. ثم تابِع هنا ' +
@@ -225,8 +226,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.sign_out_first.link': 'المتابعة كشخص آخر',
   'error.nothing_shared.title': 'لم تتم مشاركة أي شيء',
   'error.nothing_shared.message':
-    'لم يحصل التطبيق الذي أتى بك إلى هنا على إذن الوصول إلى حسابك. وقد طلب إرسال الرد إلى ' +
-    '{host}، وهو موقع لم يتحقق منه {server}. لا تذهب إليه إلا إذا كنت قد أتيت منه.',
+    'لم يحصل التطبيق الذي أتى بك إلى هنا على إذن الوصول إلى حسابك. وقد طلب إعادتك إلى {host}، ' +
+    'وهو موقع لم يتحقق منه {server}. لا تذهب إليه إلا إذا كنت قد بدأت منه.',
   'error.nothing_shared.link': 'العودة إلى {host}',
   'error.removal_not_accepted.title': 'لم يُقبل هذا الطلب',
   'error.removal_not_accepted.message':

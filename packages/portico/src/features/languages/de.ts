@@ -67,16 +67,18 @@ export const MESSAGES: CompleteCatalog = {
     'In beiden Fällen werden Sie zu {host} weitergeleitet. Lassen Sie nur Apps zu, denen Sie ' +
     'vertrauen.',
   'consent.answer_to_site':
-    'Wenn Sie zustimmen, geht die Antwort an {host}. Stimmen Sie nur zu, wenn Sie von dort kommen.',
+    'Wenn Sie zustimmen, werden Sie zu {host} weitergeleitet. Stimmen Sie nur zu, wenn Sie ' +
+    'dort begonnen haben.',
   'consent.answer_to_other_site':
-    'Wenn Sie zustimmen, geht die Antwort an {host}. Das ist eine andere Website als ' +
-    '{client}. Stimmen Sie nur zu, wenn Sie von dort kommen.',
+    'Wenn Sie zustimmen, werden Sie zu {host} weitergeleitet. Das ist eine andere Website als ' +
+    '{client}. Stimmen Sie nur zu, wenn Sie bei {host} begonnen haben.',
   'consent.answer_to_device':
-    'In beiden Fällen geht die Antwort an {host}. Stimmen Sie nur zu, wenn Sie das gerade ' +
-    'selbst gestartet haben.',
+    'In beiden Fällen werden Sie an {host} weitergeleitet. Stimmen Sie nur zu, wenn Sie das ' +
+    'gerade selbst gestartet haben.',
   'consent.answer_to_device_of_site':
-    'In beiden Fällen geht die Antwort an {host}. Auch andere Programme können sich dort als ' +
-    '{client} ausgeben. Stimmen Sie nur zu, wenn Sie das gerade selbst gestartet haben.',
+    'In beiden Fällen werden Sie an {host} weitergeleitet. Auch andere Programme können sich ' +
+    'dort als {client} ausgeben. Stimmen Sie nur zu, wenn Sie das gerade selbst gestartet ' +
+    'haben.',
   'consent.deny': 'Ablehnen',
   'consent.allow': 'Zulassen',
 
@@ -95,8 +97,8 @@ export const MESSAGES: CompleteCatalog = {
     'Zu viele falsche Codes. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
   'device.only_yours': 'Fahren Sie nur fort, wenn Sie das auf Ihrem eigenen Gerät begonnen haben.',
   'device.never_from_others':
-    'Wenn Ihnen jemand den Code oder den Link geschickt hat, wählen Sie „Ablehnen“. Sonst ' +
-    'erhält diese Person Zugriff auf Ihr Konto.',
+    'Wenn Ihnen jemand den Code oder den Link geschickt hat, wählen Sie „Ablehnen“. Wenn Sie ' +
+    'zustimmen, erhält diese Person Zugriff auf Ihr Konto.',
   'device.began': 'Begonnen: {when}, von der Adresse {address}.',
   'device.began_somewhere': 'Begonnen: {when}.',
   'device.shows': 'Ihr Gerät muss den Code {code} anzeigen.',
@@ -133,7 +135,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': 'Zugelassen seit: {date}',
   'applications.given_by': 'Ihre Organisation hat diesen Zugriff gewährt ({issuer})',
   'applications.last_active': 'Zuletzt aktiv: {date}',
-  'applications.answered_at': 'Antworten gehen an: {places}',
+  'applications.answered_at': 'Leitet Sie zurück zu: {places}',
   'applications.can': { other: 'Was sie darf ({count})' },
   'applications.nothing_now':
     'Sie darf derzeit nichts, weil Sie keine der Berechtigungen haben, die sie angefordert hat.',
@@ -156,16 +158,15 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': 'Zurück zu {server}',
 
   'error.back':
-    'Wenn Sie einem Link hierher gefolgt sind, gehen Sie zu der App zurück, von der er kam, ' +
-    'und versuchen Sie es erneut. Wenn das jedes Mal geschieht, melden Sie es dem Anbieter ' +
-    'der App.',
+    'Wenn Sie einem Link hierher gefolgt sind, gehen Sie zurück zur App, und versuchen Sie es ' +
+    'erneut. Wenn das immer wieder geschieht, melden Sie es dem Anbieter der App.',
   'error.request_id': 'Anfrage-ID: {id}',
   'error.not_found.title': 'Seite nicht gefunden',
   'error.not_found.message':
-    'Unter dieser Adresse gibt es keine Seite. Vielleicht ist die Adresse falsch ' +
-    'geschrieben, oder die Seite wurde verschoben.',
+    'Unter dieser Adresse gibt es keine Seite. Vielleicht ist die Adresse falsch, oder die ' +
+    'Seite wurde verschoben.',
   'error.too_large.title': 'Die Anfrage ist zu groß',
-  'error.too_large.message': 'Sie haben mehr gesendet, als diese Website annimmt.',
+  'error.too_large.message': 'Sie haben mehr Daten gesendet, als diese Website annimmt.',
   'error.unavailable.title': 'Bitte versuchen Sie es gleich noch einmal',
   'error.unavailable.message':
     'Diese Website kann gerade nicht antworten. Warten Sie kurz, und versuchen Sie es dann erneut.',
@@ -200,12 +201,12 @@ export const MESSAGES: CompleteCatalog = {
     'wurde nichts weitergegeben.',
   'error.unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unregistered_address.message':
-    '{client} wollte, dass die Antwort an eine Adresse geht, die nicht für die App ' +
-    'registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    '{client} wollte Sie zu einer Adresse zurückleiten, die nicht für die App registriert ist. ' +
+    'Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.unverified_unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unverified_unregistered_address.message':
-    'Eine nicht überprüfte App wollte, dass die Antwort an eine Adresse geht, die nicht für ' +
-    'sie registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    'Eine nicht überprüfte App wollte Sie zu einer Adresse zurückleiten, die nicht für sie ' +
+    'registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.link_used.title': 'Dieser Link kann nicht mehr verwendet werden',
   'error.link_used.message':
     'Er galt nur kurze Zeit und für eine einzige Antwort. Gehen Sie zurück zur App, und ' +
@@ -216,9 +217,9 @@ export const MESSAGES: CompleteCatalog = {
     'und beginnen Sie in einer Minute noch einmal, oder melden Sie sich zuerst hier an.',
   'error.not_answerable.title': 'Diese Anfrage kann nicht mehr beantwortet werden',
   'error.not_answerable.message':
-    'Sie wurde bereits beantwortet, hat zu lange gedauert oder gehört zu einem anderen ' +
-    'Browser oder einer anderen Person. Ihre Antwort wurde nicht angenommen. Gehen Sie ' +
-    'zurück zur App, und beginnen Sie noch einmal.',
+    'Sie wurde bereits beantwortet, ist abgelaufen oder gehört zu einem anderen Browser oder ' +
+    'einer anderen Person. Ihre Antwort wurde nicht angenommen. Gehen Sie zurück zur App, und ' +
+    'beginnen Sie noch einmal.',
   'error.allowed_before.title': 'Sie haben diese Anfrage bereits beantwortet',
   'error.allowed_before.message':
     'Sie haben zugestimmt. Auf Ihrer App-Seite ({path}) sehen Sie, welche Apps Zugriff auf ' +
@@ -237,8 +238,8 @@ export const MESSAGES: CompleteCatalog = {
     'Ihre Antwort wurde nicht angenommen. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
   'error.not_clear.title': 'Diese Anfrage ist nicht eindeutig',
   'error.not_clear.message':
-    'Sie ist gleichzeitig Frage und Antwort. Gehen Sie zurück zur App, und beginnen Sie noch ' +
-    'einmal.',
+    'Sie enthält sowohl eine Anfrage als auch eine Antwort. Gehen Sie zurück zur App, und ' +
+    'beginnen Sie noch einmal.',
   'error.sign_out_first.title': 'Melden Sie sich zuerst bei {server} ab',
   'error.sign_out_first.message':
     'Diese Anfrage ist beendet, und es wurde nichts weitergegeben. Melden Sie sich in einem ' +
@@ -248,8 +249,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.nothing_shared.title': 'Es wurde nichts weitergegeben',
   'error.nothing_shared.message':
     'Die App, die Sie hierher geführt hat, hat keinen Zugriff auf Ihr Konto erhalten. Sie ' +
-    'hat die Antwort an {host} verlangt. {server} hat diese Adresse nicht überprüft. Gehen ' +
-    'Sie nur dorthin, wenn Sie von dort gekommen sind.',
+    'wollte Sie zu {host} zurückleiten. {server} hat diese Adresse nicht überprüft. Gehen Sie ' +
+    'nur dorthin, wenn Sie dort begonnen haben.',
   'error.nothing_shared.link': 'Zurück zu {host}',
   'error.removal_not_accepted.title': 'Die Anfrage wurde nicht angenommen',
   'error.removal_not_accepted.message':

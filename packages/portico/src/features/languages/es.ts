@@ -69,15 +69,15 @@ export const MESSAGES: CompleteCatalog = {
     'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones en las ' +
     'que confíe.',
   'consent.answer_to_site':
-    'Si lo permite, la respuesta se enviará a {host}. Permítalo solo si viene de ese sitio.',
+    'Si permite el acceso, se le redirigirá a {host}. Permítalo solo si empezó en ese sitio.',
   'consent.answer_to_other_site':
-    'Si lo permite, la respuesta se enviará a {host}, que es un sitio distinto de {client}. ' +
-    'Permítalo solo si viene de ese sitio.',
+    'Si permite el acceso, se le redirigirá a {host}, que es un sitio distinto de {client}. ' +
+    'Permítalo solo si empezó en {host}.',
   'consent.answer_to_device':
-    'En ambos casos la respuesta se enviará a {host}. Permítalo solo si acaba de iniciarlo usted.',
+    'En ambos casos se le redirigirá a {host}. Permita el acceso solo si acaba de iniciarlo usted.',
   'consent.answer_to_device_of_site':
-    'En ambos casos la respuesta se enviará a {host}. Otros programas también pueden hacerse ' +
-    'pasar allí por {client}. Permítalo solo si acaba de iniciarlo usted.',
+    'En ambos casos se le redirigirá a {host}. Otros programas también pueden hacerse pasar ' +
+    'allí por {client}. Permita el acceso solo si acaba de iniciarlo usted.',
   'consent.deny': 'Denegar',
   'consent.allow': 'Permitir',
 
@@ -94,8 +94,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Demasiados códigos incorrectos. Espere un momento y vuelva a intentarlo.',
   'device.only_yours': 'Continúe solo si empezó esto en su propio dispositivo.',
   'device.never_from_others':
-    'Si alguien le envió el código o el enlace, elija «Denegar». De lo contrario, esa ' +
-    'persona tendrá acceso a su cuenta.',
+    'Si alguien le envió el código o el enlace, elija «Denegar». Si lo permite, esa persona ' +
+    'tendrá acceso a su cuenta.',
   'device.began': 'Se inició {when}, desde la dirección {address}.',
   'device.began_somewhere': 'Se inició {when}.',
   'device.shows': 'Su dispositivo debe mostrar el código {code}.',
@@ -131,7 +131,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': 'Desde el {date}',
   'applications.given_by': 'Su organización concedió este acceso ({issuer})',
   'applications.last_active': 'Última actividad: {date}',
-  'applications.answered_at': 'Las respuestas se envían a: {places}',
+  'applications.answered_at': 'Le redirige de vuelta a: {places}',
   'applications.can': { other: 'Lo que puede hacer ({count})' },
   'applications.nothing_now':
     'No puede hacer nada en este momento, porque usted no tiene ninguno de los permisos que pidió.',
@@ -154,15 +154,15 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': 'Volver a {server}',
 
   'error.back':
-    'Si ha llegado aquí por un enlace, vuelva a la aplicación de la que procede e inténtelo ' +
-    'de nuevo. Si ocurre siempre, avise a quienes desarrollan esa aplicación.',
+    'Si ha llegado aquí por un enlace, vuelva a la aplicación e inténtelo de nuevo. Si sigue ' +
+    'ocurriendo, avise a quienes desarrollan esa aplicación.',
   'error.request_id': 'ID de la solicitud: {id}',
   'error.not_found.title': 'Página no encontrada',
   'error.not_found.message':
-    'No hay ninguna página en esta dirección. Puede que la dirección esté mal escrita o que ' +
-    'la página se haya movido.',
+    'No hay ninguna página en esta dirección. Puede que la dirección no sea correcta o que la ' +
+    'página se haya movido.',
   'error.too_large.title': 'La solicitud es demasiado grande',
-  'error.too_large.message': 'Ha enviado más de lo que admite este sitio.',
+  'error.too_large.message': 'Ha enviado más datos de los que admite este sitio.',
   'error.unavailable.title': 'Vuelva a intentarlo en un momento',
   'error.unavailable.message':
     'Este sitio no puede responder ahora. Espere un momento y vuelva a intentarlo.',
@@ -196,12 +196,12 @@ export const MESSAGES: CompleteCatalog = {
     'No se ha compartido nada.',
   'error.unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unregistered_address.message':
-    '{client} ha pedido la respuesta en una dirección que no está registrada para esa ' +
-    'aplicación, así que no se le ha redirigido allí.',
+    '{client} ha pedido que se le redirija de vuelta a una dirección que no está registrada ' +
+    'para esa aplicación, así que no se le ha redirigido allí.',
   'error.unverified_unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unverified_unregistered_address.message':
-    'Una aplicación no verificada ha pedido la respuesta en una dirección que no está ' +
-    'registrada para ella, así que no se le ha redirigido allí.',
+    'Una aplicación no verificada ha pedido que se le redirija de vuelta a una dirección que ' +
+    'no está registrada para ella, así que no se le ha redirigido allí.',
   'error.link_used.title': 'Este enlace ya no se puede usar',
   'error.link_used.message':
     'Era válido durante poco tiempo y para una sola respuesta. Vuelva a la aplicación y ' +
@@ -212,8 +212,8 @@ export const MESSAGES: CompleteCatalog = {
     'empiece de nuevo dentro de un minuto, o inicie sesión aquí primero.',
   'error.not_answerable.title': 'Ya no se puede responder a esta solicitud',
   'error.not_answerable.message':
-    'Ya se respondió, tardó demasiado o pertenece a otro navegador o a otra persona. No se ' +
-    'ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
+    'Ya se respondió, ha caducado o pertenece a otro navegador o a otra persona. No se ha ' +
+    'aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.allowed_before.title': 'Ya ha respondido a esta solicitud',
   'error.allowed_before.message':
     'Usted la permitió. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen ' +
@@ -231,7 +231,7 @@ export const MESSAGES: CompleteCatalog = {
     'No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.not_clear.title': 'Esta solicitud no está clara',
   'error.not_clear.message':
-    'Es una pregunta y una respuesta al mismo tiempo. Vuelva a la aplicación y empiece de nuevo.',
+    'Contiene a la vez una solicitud y una respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.sign_out_first.title': 'Cierre primero la sesión de {server}',
   'error.sign_out_first.message':
     'Esta solicitud ha terminado y no se ha compartido nada. Cierre la sesión en otra ' +
@@ -239,9 +239,9 @@ export const MESSAGES: CompleteCatalog = {
   'error.sign_out_first.link': 'Continuar como otra persona',
   'error.nothing_shared.title': 'No se ha compartido nada',
   'error.nothing_shared.message':
-    'La aplicación que le ha traído aquí no ha obtenido acceso a su cuenta. Pidió la ' +
-    'respuesta en {host}, que {server} no ha verificado. Vaya allí solo si viene de ese ' +
-    'sitio.',
+    'La aplicación que le ha traído aquí no ha obtenido acceso a su cuenta. Pidió que se le ' +
+    'redirigiera de vuelta a {host}, que {server} no ha verificado. Vaya allí solo si empezó ' +
+    'en ese sitio.',
   'error.nothing_shared.link': 'Volver a {host}',
   'error.removal_not_accepted.title': 'No se ha aceptado la solicitud',
   'error.removal_not_accepted.message':

@@ -67,17 +67,17 @@ export const MESSAGES: CompleteCatalog = {
     'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications ' +
     'auxquelles vous faites confiance.',
   'consent.answer_to_site':
-    'Si vous autorisez l’accès, la réponse sera envoyée à {host}. Ne l’autorisez que si vous ' +
-    'venez de ce site.',
+    'Si vous autorisez l’accès, vous serez redirigé vers {host}. Ne l’autorisez que si vous ' +
+    'avez commencé sur ce site.',
   'consent.answer_to_other_site':
-    'Si vous autorisez l’accès, la réponse sera envoyée à {host}, qui est un autre site que ' +
-    '{client}. Ne l’autorisez que si vous venez de ce site.',
+    'Si vous autorisez l’accès, vous serez redirigé vers {host}, qui est un autre site que ' +
+    '{client}. Ne l’autorisez que si vous avez commencé sur {host}.',
   'consent.answer_to_device':
-    'Dans les deux cas, la réponse sera envoyée à {host}. N’autorisez l’accès que si vous ' +
-    'venez de le demander vous-même.',
+    'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez l’accès que si vous venez ' +
+    'de le demander vous-même.',
   'consent.answer_to_device_of_site':
-    'Dans les deux cas, la réponse sera envoyée à {host}. D’autres programmes peuvent aussi ' +
-    's’y faire passer pour {client}. N’autorisez l’accès que si vous venez de le demander ' +
+    'Dans les deux cas, vous serez redirigé vers {host}. D’autres programmes peuvent aussi s’y ' +
+    'faire passer pour {client}. N’autorisez l’accès que si vous venez de le demander ' +
     'vous-même.',
   'consent.deny': 'Refuser',
   'consent.allow': 'Autoriser',
@@ -95,8 +95,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Trop de codes erronés. Attendez un instant, puis réessayez.',
   'device.only_yours': 'Continuez uniquement si vous avez commencé sur votre propre appareil.',
   'device.never_from_others':
-    'Si quelqu’un vous a envoyé le code ou le lien, choisissez « Refuser ». Sinon, cette ' +
-    'personne aura accès à votre compte.',
+    'Si quelqu’un vous a envoyé le code ou le lien, choisissez « Refuser ». Si vous autorisez ' +
+    'l’accès, cette personne aura accès à votre compte.',
   'device.began': 'Demande commencée : {when}, depuis l’adresse {address}.',
   'device.began_somewhere': 'Demande commencée : {when}.',
   'device.shows': 'Votre appareil doit afficher le code {code}.',
@@ -132,7 +132,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': 'Autorisée depuis le {date}',
   'applications.given_by': 'Votre organisation a accordé cet accès ({issuer})',
   'applications.last_active': 'Dernière activité le {date}',
-  'applications.answered_at': 'Les réponses sont envoyées à : {places}',
+  'applications.answered_at': 'Vous renvoie vers : {places}',
   'applications.can': { other: 'Ce qu’elle peut faire ({count})' },
   'applications.nothing_now':
     'Elle ne peut rien faire en ce moment, car vous n’avez aucune des autorisations qu’elle ' +
@@ -156,16 +156,15 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': 'Retour à {server}',
 
   'error.back':
-    'Si vous avez suivi un lien pour arriver ici, retournez à l’application d’où il vient et ' +
-    'réessayez. Si cela se reproduit à chaque fois, signalez-le à l’éditeur de cette ' +
-    'application.',
+    'Si vous avez suivi un lien pour arriver ici, retournez à l’application et réessayez. Si ' +
+    'cela se reproduit, signalez-le à l’éditeur de cette application.',
   'error.request_id': 'Identifiant de la demande : {id}',
   'error.not_found.title': 'Page introuvable',
   'error.not_found.message':
-    'Il n’y a pas de page à cette adresse. L’adresse contient peut-être une faute de frappe, ' +
-    'ou la page a été déplacée.',
+    'Il n’y a pas de page à cette adresse. L’adresse est peut-être erronée, ou la page a été ' +
+    'déplacée.',
   'error.too_large.title': 'La demande est trop volumineuse',
-  'error.too_large.message': 'Vous avez envoyé plus que ce que ce site accepte.',
+  'error.too_large.message': 'Vous avez envoyé plus de données que ce site n’en accepte.',
   'error.unavailable.title': 'Veuillez réessayer dans un instant',
   'error.unavailable.message':
     'Ce site ne peut pas répondre pour le moment. Patientez un peu, puis réessayez.',
@@ -200,11 +199,11 @@ export const MESSAGES: CompleteCatalog = {
     'moment. Rien n’a été partagé.',
   'error.unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unregistered_address.message':
-    '{client} a demandé la réponse à une adresse qui n’est pas enregistrée pour cette ' +
+    '{client} a demandé à vous renvoyer vers une adresse qui n’est pas enregistrée pour cette ' +
     'application. Vous n’y avez donc pas été redirigé.',
   'error.unverified_unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unverified_unregistered_address.message':
-    'Une application non vérifiée a demandé la réponse à une adresse qui n’est pas ' +
+    'Une application non vérifiée a demandé à vous renvoyer vers une adresse qui n’est pas ' +
     'enregistrée pour elle. Vous n’y avez donc pas été redirigé.',
   'error.link_used.title': 'Ce lien n’est plus utilisable',
   'error.link_used.message':
@@ -216,9 +215,9 @@ export const MESSAGES: CompleteCatalog = {
     'l’application et recommencez dans une minute, ou connectez-vous d’abord ici.',
   'error.not_answerable.title': 'Il n’est plus possible de répondre à cette demande',
   'error.not_answerable.message':
-    'Elle a déjà reçu une réponse, a pris trop de temps, ou appartient à un autre navigateur ' +
-    'ou à une autre personne. Votre réponse n’a pas été acceptée. Retournez à l’application ' +
-    'et recommencez.',
+    'Elle a déjà reçu une réponse, a expiré, ou appartient à un autre navigateur ou à une ' +
+    'autre personne. Votre réponse n’a pas été acceptée. Retournez à l’application et ' +
+    'recommencez.',
   'error.allowed_before.title': 'Vous avez déjà répondu à cette demande',
   'error.allowed_before.message':
     'Vous l’avez autorisée. Votre page des applications ({path}) indique quelles ' +
@@ -236,7 +235,7 @@ export const MESSAGES: CompleteCatalog = {
     'Votre réponse n’a pas été acceptée. Retournez à l’application et recommencez.',
   'error.not_clear.title': 'Cette demande n’est pas claire',
   'error.not_clear.message':
-    'C’est une question et une réponse en même temps. Retournez à l’application et recommencez.',
+    'Elle contient à la fois une demande et une réponse. Retournez à l’application et recommencez.',
   'error.sign_out_first.title': 'Déconnectez-vous d’abord de {server}',
   'error.sign_out_first.message':
     'Cette demande est terminée, et rien n’a été partagé. Déconnectez-vous dans un autre ' +
@@ -244,9 +243,9 @@ export const MESSAGES: CompleteCatalog = {
   'error.sign_out_first.link': 'Continuer en tant qu’une autre personne',
   'error.nothing_shared.title': 'Rien n’a été partagé',
   'error.nothing_shared.message':
-    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a ' +
-    'demandé la réponse à {host}, que {server} n’a pas vérifié. N’y allez que si vous venez ' +
-    'de là.',
+    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a demandé ' +
+    'à vous renvoyer vers {host}, que {server} n’a pas vérifié. N’y allez que si vous avez ' +
+    'commencé sur ce site.',
   'error.nothing_shared.link': 'Retourner à {host}',
   'error.removal_not_accepted.title': 'La demande n’a pas été acceptée',
   'error.removal_not_accepted.message':

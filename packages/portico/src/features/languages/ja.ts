@@ -59,13 +59,13 @@ export const MESSAGES: CompleteCatalog = {
   'consent.sent_to':
     '許可しても拒否しても {host} に移動します。信頼できるアプリのみ許可してください。',
   'consent.answer_to_site':
-    '許可すると、結果は {host} に送られます。そのサイトから来た場合にのみ許可してください。',
+    '許可すると、{host} に移動します。そのサイトで操作を始めた場合にのみ許可してください。',
   'consent.answer_to_other_site':
-    '許可すると、結果は {client} とは別のサイトである {host} に送られます。そのサイトから来た場合にのみ許可してください。',
+    '許可すると、{client} とは別のサイトである {host} に移動します。{host} で操作を始めた場合にのみ許可してください。',
   'consent.answer_to_device':
-    '許可しても拒否しても、結果は{host}に送られます。たった今ご自身で開始した場合にのみ許可してください。',
+    '許可しても拒否しても、{host}に移動します。たった今ご自身で開始した場合にのみ許可してください。',
   'consent.answer_to_device_of_site':
-    '許可しても拒否しても、結果は{host}に送られます。そこでは別のプログラムが {client} を名乗ることもできます。たった今ご自身で開始した場合にのみ許可してください。',
+    '許可しても拒否しても、{host}に移動します。そこでは別のプログラムが {client} を名乗ることもできます。たった今ご自身で開始した場合にのみ許可してください。',
   'consent.deny': '拒否',
   'consent.allow': '許可',
 
@@ -82,7 +82,7 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': '間違ったコードが多すぎます。しばらく待ってから、もう一度お試しください。',
   'device.only_yours': 'ご自身のデバイスで開始した場合にのみ続行してください。',
   'device.never_from_others':
-    '誰かからコードまたはリンクが送られてきた場合は、「拒否」を選択してください。そうしないと、その人があなたのアカウントにアクセスできるようになります。',
+    '誰かからコードまたはリンクが送られてきた場合は、「拒否」を選択してください。許可すると、その人があなたのアカウントにアクセスできるようになります。',
   'device.began': '開始: {when}、アドレス: {address}',
   'device.began_somewhere': '開始: {when}',
   'device.shows': 'デバイスにコード {code} が表示されている必要があります。',
@@ -118,7 +118,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': '許可した日：{date}',
   'applications.given_by': 'このアクセス権は所属組織が許可しました（{issuer}）',
   'applications.last_active': '最後に使われた日：{date}',
-  'applications.answered_at': '応答の送信先：{places}',
+  'applications.answered_at': '戻り先：{places}',
   'applications.can': { other: '許可されている操作（{count} 件）' },
   'applications.nothing_now':
     'このアプリが求めた権限をお持ちではないため、現在できることはありません。',
@@ -137,13 +137,13 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': '{server} に戻る',
 
   'error.back':
-    'リンクからこのページに来た場合は、元のアプリに戻ってもう一度お試しください。毎回同じことが起きる場合は、そのアプリの提供元にお知らせください。',
+    'リンクからこのページに来た場合は、アプリに戻ってもう一度お試しください。問題が続く場合は、そのアプリの提供元にお知らせください。',
   'error.request_id': 'リクエスト ID：{id}',
   'error.not_found.title': 'ページが見つかりません',
   'error.not_found.message':
     'このアドレスにページはありません。アドレスに誤りがあるか、ページが移動した可能性があります。',
   'error.too_large.title': '要求が大きすぎます',
-  'error.too_large.message': '送信された内容は、このサイトが受け付ける大きさを超えています。',
+  'error.too_large.message': '送信されたデータは、このサイトが受け付ける大きさを超えています。',
   'error.unavailable.title': 'しばらくしてからもう一度お試しください',
   'error.unavailable.message':
     '現在、このサイトは応答できません。少し待ってから、もう一度お試しください。',
@@ -171,10 +171,10 @@ export const MESSAGES: CompleteCatalog = {
     'リンク元のアプリは、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
   'error.unregistered_address.title': '戻り先のアドレスが登録されていません',
   'error.unregistered_address.message':
-    '{client} が、このアプリに登録されていないアドレスへの応答を求めたため、そこには移動しませんでした。',
+    '{client} は、このアプリに登録されていないアドレスへ戻すよう求めました。そのため、そこには移動しませんでした。',
   'error.unverified_unregistered_address.title': '戻り先のアドレスが登録されていません',
   'error.unverified_unregistered_address.message':
-    '未確認のアプリが、登録されていないアドレスへの応答を求めたため、そこには移動しませんでした。',
+    '未確認のアプリが、登録されていないアドレスへ戻すよう求めました。そのため、そこには移動しませんでした。',
   'error.link_used.title': 'このリンクは使用できなくなりました',
   'error.link_used.message':
     'このリンクは短時間、一度の回答にのみ有効でした。アプリに戻り、最初からやり直してください。',
@@ -183,7 +183,7 @@ export const MESSAGES: CompleteCatalog = {
     'この要求は長く、現在受け付ける余裕がありません。1 分後にアプリに戻ってやり直すか、先にここでログインしてください。',
   'error.not_answerable.title': 'この要求にはもう回答できません',
   'error.not_answerable.message':
-    'すでに回答済みか、時間切れか、別のブラウザーまたは別の人への要求です。回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+    'すでに回答済みか、期限切れか、別のブラウザーまたは別の人への要求です。回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
   'error.allowed_before.title': 'この要求にはすでに回答しています',
   'error.allowed_before.message':
     '許可しました。アカウントへのアクセス権があるアプリは、アプリのページ（{path}）で確認できます。アクセス権はそこで削除できます。',
@@ -198,15 +198,15 @@ export const MESSAGES: CompleteCatalog = {
     '回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
   'error.not_clear.title': '要求の内容が明確ではありません',
   'error.not_clear.message':
-    '質問と回答が同時に送られました。アプリに戻り、最初からやり直してください。',
+    '要求と回答の両方が含まれています。アプリに戻り、最初からやり直してください。',
   'error.sign_out_first.title': '先に {server} からログアウトしてください',
   'error.sign_out_first.message':
     'この要求は終了し、情報は何も共有されていません。別のタブでログアウトしてください。その後ここで続行し、ご自身のアカウントでログインしてください。',
   'error.sign_out_first.link': '別の人として続行',
   'error.nothing_shared.title': '情報は共有されていません',
   'error.nothing_shared.message':
-    'リンク元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} ' +
-    'はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
+    'リンク元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} へ戻すよう求めましたが、{server} ' +
+    'はこのサイトを確認していません。そこで操作を始めた場合にのみ移動してください。',
   'error.nothing_shared.link': '{host} に戻る',
   'error.removal_not_accepted.title': '要求は受け付けられませんでした',
   'error.removal_not_accepted.message':

@@ -63,17 +63,17 @@ export const MESSAGES: CompleteCatalog = {
     'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos em que ' +
     'você confia.',
   'consent.answer_to_site':
-    'Se você permitir, a resposta será enviada para {host}. Permita somente se você veio ' +
-    'desse site.',
+    'Se você permitir o acesso, será redirecionado para {host}. Permita somente se você ' +
+    'começou nesse site.',
   'consent.answer_to_other_site':
-    'Se você permitir, a resposta será enviada para {host}, que é um site diferente de ' +
-    '{client}. Permita somente se você veio desse site.',
+    'Se você permitir o acesso, será redirecionado para {host}, que é um site diferente de ' +
+    '{client}. Permita somente se você começou em {host}.',
   'consent.answer_to_device':
-    'Nos dois casos, a resposta será enviada para {host}. Permita somente se foi você que ' +
-    'acabou de iniciar isto.',
+    'Nos dois casos, você será redirecionado para {host}. Permita o acesso somente se foi você ' +
+    'que acabou de iniciar isto.',
   'consent.answer_to_device_of_site':
-    'Nos dois casos, a resposta será enviada para {host}. Outros programas também podem se ' +
-    'passar por {client} ali. Permita somente se foi você que acabou de iniciar isto.',
+    'Nos dois casos, você será redirecionado para {host}. Outros programas também podem se ' +
+    'passar por {client} ali. Permita o acesso somente se foi você que acabou de iniciar isto.',
   'consent.deny': 'Negar',
   'consent.allow': 'Permitir',
 
@@ -90,7 +90,7 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Muitos códigos errados. Aguarde um momento e tente novamente.',
   'device.only_yours': 'Continue somente se você começou isto no seu próprio dispositivo.',
   'device.never_from_others':
-    'Se alguém enviou o código ou o link para você, escolha “Negar”. Caso contrário, essa ' +
+    'Se alguém enviou o código ou o link para você, escolha “Negar”. Se você permitir, essa ' +
     'pessoa terá acesso à sua conta.',
   'device.began': 'Iniciado {when}, a partir do endereço {address}.',
   'device.began_somewhere': 'Iniciado {when}.',
@@ -126,7 +126,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': 'Desde {date}',
   'applications.given_by': 'Sua organização concedeu este acesso ({issuer})',
   'applications.last_active': 'Última atividade: {date}',
-  'applications.answered_at': 'As respostas são enviadas para: {places}',
+  'applications.answered_at': 'Redireciona você de volta para: {places}',
   'applications.can': { other: 'O que ele pode fazer ({count})' },
   'applications.nothing_now':
     'Ele não pode fazer nada neste momento, porque você não tem nenhuma das permissões que ' +
@@ -150,15 +150,15 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': 'Voltar para {server}',
 
   'error.back':
-    'Se você chegou aqui por um link, volte ao aplicativo de onde ele veio e tente ' +
-    'novamente. Se isso acontecer sempre, avise quem desenvolve esse aplicativo.',
+    'Se você chegou aqui por um link, volte ao aplicativo e tente novamente. Se isso continuar ' +
+    'acontecendo, avise quem desenvolve esse aplicativo.',
   'error.request_id': 'ID da solicitação: {id}',
   'error.not_found.title': 'Página não encontrada',
   'error.not_found.message':
-    'Não há nenhuma página neste endereço. Talvez o endereço tenha um erro de digitação ou a ' +
-    'página tenha mudado de lugar.',
+    'Não há nenhuma página neste endereço. Talvez o endereço esteja errado ou a página tenha ' +
+    'mudado de lugar.',
   'error.too_large.title': 'A solicitação é grande demais',
-  'error.too_large.message': 'Você enviou mais do que este site aceita.',
+  'error.too_large.message': 'Você enviou mais dados do que este site aceita.',
   'error.unavailable.title': 'Tente novamente daqui a pouco',
   'error.unavailable.message':
     'Este site não pode responder agora. Espere um pouco e tente novamente.',
@@ -191,12 +191,12 @@ export const MESSAGES: CompleteCatalog = {
     'Nada foi compartilhado.',
   'error.unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unregistered_address.message':
-    '{client} pediu a resposta em um endereço que não está registrado para esse aplicativo. ' +
-    'Por isso, você não foi redirecionado para lá.',
+    '{client} pediu para redirecionar você de volta para um endereço que não está registrado ' +
+    'para esse aplicativo. Por isso, você não foi redirecionado para lá.',
   'error.unverified_unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unverified_unregistered_address.message':
-    'Um aplicativo não verificado pediu a resposta em um endereço que não está registrado ' +
-    'para ele. Por isso, você não foi redirecionado para lá.',
+    'Um aplicativo não verificado pediu para redirecionar você de volta para um endereço que ' +
+    'não está registrado para ele. Por isso, você não foi redirecionado para lá.',
   'error.link_used.title': 'Este link não pode mais ser usado',
   'error.link_used.message':
     'Ele valia por pouco tempo e para uma única resposta. Volte ao aplicativo e comece novamente.',
@@ -206,8 +206,8 @@ export const MESSAGES: CompleteCatalog = {
     'novamente em um minuto, ou entre aqui primeiro.',
   'error.not_answerable.title': 'Esta solicitação não pode mais ser respondida',
   'error.not_answerable.message':
-    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. ' +
-    'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
+    'Ela já foi respondida, expirou ou pertence a outro navegador ou a outra pessoa. Sua ' +
+    'resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.allowed_before.title': 'Você já respondeu a esta solicitação',
   'error.allowed_before.message':
     'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à ' +
@@ -225,7 +225,8 @@ export const MESSAGES: CompleteCatalog = {
     'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.not_clear.title': 'Esta solicitação não está clara',
   'error.not_clear.message':
-    'Ela é uma pergunta e uma resposta ao mesmo tempo. Volte ao aplicativo e comece novamente.',
+    'Ela contém uma solicitação e uma resposta ao mesmo tempo. Volte ao aplicativo e comece ' +
+    'novamente.',
   'error.sign_out_first.title': 'Saia primeiro de {server}',
   'error.sign_out_first.message':
     'Esta solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia. ' +
@@ -233,9 +234,9 @@ export const MESSAGES: CompleteCatalog = {
   'error.sign_out_first.link': 'Continuar como outra pessoa',
   'error.nothing_shared.title': 'Nada foi compartilhado',
   'error.nothing_shared.message':
-    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a ' +
-    'resposta em {host}, que {server} não verificou. Vá para lá somente se foi de lá que ' +
-    'você veio.',
+    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu para ' +
+    'redirecionar você de volta para {host}, que {server} não verificou. Vá para lá somente se ' +
+    'você começou nesse site.',
   'error.nothing_shared.link': 'Voltar para {host}',
   'error.removal_not_accepted.title': 'A solicitação não foi aceita',
   'error.removal_not_accepted.message':

@@ -55,13 +55,12 @@ export const MESSAGES: CompleteCatalog = {
   'consent.take_back': '您可以随时移除：',
   'consent.new_tab': '（在新标签页中打开）',
   'consent.sent_to': '无论允许与否，您都将前往 {host}。请仅允许您信任的应用。',
-  'consent.answer_to_site': '如果您允许，结果将发送至 {host}。请仅在您来自该网站时允许。',
+  'consent.answer_to_site': '如果您允许，您将前往 {host}。请仅在您从该网站发起此请求时允许。',
   'consent.answer_to_other_site':
-    '如果您允许，结果将发送至 {host}，该网站不同于 {client}。请仅在您来自该网站时允许。',
-  'consent.answer_to_device':
-    '无论允许与否，结果都将发送至{host}。请仅在您本人刚刚发起此请求时允许。',
+    '如果您允许，您将前往 {host}，该网站不同于 {client}。请仅在您从 {host} 发起此请求时允许。',
+  'consent.answer_to_device': '无论允许与否，您都将前往{host}。请仅在您本人刚刚发起此请求时允许。',
   'consent.answer_to_device_of_site':
-    '无论允许与否，结果都将发送至{host}。其他程序也可能在那里冒充 {client}。请仅在您本人刚刚发起此请求时允许。',
+    '无论允许与否，您都将前往{host}。其他程序也可能在那里冒充 {client}。请仅在您本人刚刚发起此请求时允许。',
   'consent.deny': '拒绝',
   'consent.allow': '允许',
 
@@ -77,7 +76,7 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': '错误的代码过多。请稍候再试。',
   'device.only_yours': '仅当您在自己的设备上开始此操作时才继续。',
   'device.never_from_others':
-    '如果代码或链接是别人发给您的，请选择“拒绝”。否则，对方将获得您账号的访问权限。',
+    '如果代码或链接是别人发给您的，请选择“拒绝”。如果您允许，对方将获得您账号的访问权限。',
   'device.began': '开始时间：{when}，地址：{address}。',
   'device.began_somewhere': '开始时间：{when}。',
   'device.shows': '您的设备必须显示代码 {code}。',
@@ -112,7 +111,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.since': '允许日期：{date}',
   'applications.given_by': '此访问权限由您的组织授予（{issuer}）',
   'applications.last_active': '最近活动：{date}',
-  'applications.answered_at': '结果发送至：{places}',
+  'applications.answered_at': '返回位置：{places}',
   'applications.can': { other: '可执行的操作（{count} 项）' },
   'applications.nothing_now': '目前无法执行任何操作，因为您不具备该应用所请求的任何权限。',
   'applications.remove': '移除访问权限',
@@ -129,12 +128,12 @@ export const MESSAGES: CompleteCatalog = {
   'applications.back': '返回 {server}',
 
   'error.back':
-    '如果您是通过链接来到这里的，请返回原来的应用并重试。如果每次都出现此问题，请告知该应用的提供者。',
+    '如果您是通过链接来到这里的，请返回应用并重试。如果问题持续出现，请告知该应用的提供者。',
   'error.request_id': '请求 ID：{id}',
   'error.not_found.title': '找不到页面',
-  'error.not_found.message': '此地址没有页面。地址可能输入有误，或者页面已移动。',
+  'error.not_found.message': '此地址没有页面。地址可能有误，或者页面已移动。',
   'error.too_large.title': '请求过大',
-  'error.too_large.message': '您发送的内容超出了本网站可接受的大小。',
+  'error.too_large.message': '您发送的数据超出了本网站可接受的大小。',
   'error.unavailable.title': '请稍后重试',
   'error.unavailable.message': '本网站目前无法响应。请稍等片刻，然后重试。',
   'error.refused.title': '请求已被拒绝',
@@ -157,10 +156,10 @@ export const MESSAGES: CompleteCatalog = {
     '将您带到这里的应用目前不符合 {server} 的规则。未共享任何信息。',
   'error.unregistered_address.title': '返回地址未注册',
   'error.unregistered_address.message':
-    '{client} 要求将结果发送到未为该应用注册的地址，因此未将您带往该处。',
+    '{client} 要求将您带回未为该应用注册的地址，因此未将您带往该处。',
   'error.unverified_unregistered_address.title': '返回地址未注册',
   'error.unverified_unregistered_address.message':
-    '一个未经验证的应用要求将结果发送到未为其注册的地址，因此未将您带往该处。',
+    '一个未经验证的应用要求将您带回未为其注册的地址，因此未将您带往该处。',
   'error.link_used.title': '此链接已不能使用',
   'error.link_used.message': '它仅在短时间内有效，且只能用于一次答复。请返回应用并重新开始。',
   'error.too_many_waiting.title': '等待中的请求过多',
@@ -168,7 +167,7 @@ export const MESSAGES: CompleteCatalog = {
     '此请求较长，目前没有空间存放。请在一分钟后返回应用重新开始，或先在此登录。',
   'error.not_answerable.title': '此请求已无法答复',
   'error.not_answerable.message':
-    '它可能已被答复、已超时，或属于其他浏览器或其他人。您的答复未被接受。请返回应用并重新开始。',
+    '它可能已被答复、已过期，或属于其他浏览器或其他人。您的答复未被接受。请返回应用并重新开始。',
   'error.allowed_before.title': '您已答复过此请求',
   'error.allowed_before.message':
     '您已允许。您可以在应用页面（{path}）查看哪些应用可以访问您的账号，也可以在那里移除访问权限。',
@@ -181,14 +180,14 @@ export const MESSAGES: CompleteCatalog = {
   'error.not_signed_in.title': '您尚未登录',
   'error.not_signed_in.message': '您的答复未被接受。请返回应用并重新开始。',
   'error.not_clear.title': '此请求不明确',
-  'error.not_clear.message': '它既是询问又是答复。请返回应用并重新开始。',
+  'error.not_clear.message': '它同时包含请求和答复。请返回应用并重新开始。',
   'error.sign_out_first.title': '请先退出 {server}',
   'error.sign_out_first.message':
     '该请求已结束，未共享任何信息。请在另一个标签页中退出登录。然后在此继续，并用您自己的账号登录。',
   'error.sign_out_first.link': '以其他身份继续',
   'error.nothing_shared.title': '未共享任何信息',
   'error.nothing_shared.message':
-    '将您带到这里的应用未获得您账号的访问权限。它要求将结果发送至 {host}，而 {server} 未验证该网站。请仅在您来自那里时前往。',
+    '将您带到这里的应用未获得您账号的访问权限。它要求将您带回 {host}，而 {server} 未验证该网站。请仅在您从该网站开始时前往。',
   'error.nothing_shared.link': '返回 {host}',
   'error.removal_not_accepted.title': '请求未被接受',
   'error.removal_not_accepted.message':

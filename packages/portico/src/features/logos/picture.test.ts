@@ -75,7 +75,7 @@ describe('a logo', () => {
 
   test('that cannot be fetched is refused, with the reason', async () => {
     await expect(namedLogo({ logoUri: 'none' }, fetchedBy(nothing))).rejects.toThrow(
-      refusal('The address of the logo is not a URL'),
+      refusal('The URL of the logo is not valid'),
     );
     const cause = new Error('nobody is there');
     const failing = namedLogo(

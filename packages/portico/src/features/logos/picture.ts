@@ -52,8 +52,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);
-  if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
-  if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is not a URL');
+  if (problem !== null) throw new RegistrationError(`The URL of the logo ${problem}`);
+  if (!URL.canParse(address)) throw new RegistrationError('The URL of the logo is not valid');
   try {
     return await fetchImage(new URL(address), {
       limit: LARGEST_LOGO,

@@ -16,8 +16,8 @@ export const logout = defineFeature({
       option: {
         flag: '--post-logout-redirect <uri>',
         says:
-          'where people may return to after the application has signed them out; must match ' +
-          'exactly (repeatable)',
+          'where people return after the application signs them out; must match exactly ' +
+          '(repeatable)',
       },
       most: 20,
       problem: (uri, applicationType) => redirectUriProblem(uri, applicationType),

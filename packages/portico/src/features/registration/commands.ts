@@ -7,10 +7,10 @@ import { orFail } from '../../console/commands/or-fail.ts';
 const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
-    .description('create a token with which clients can register themselves; prints it once')
+    .description('create a token that lets clients register themselves (shown only once)')
     .option('--uses <number>', 'how many clients may register with it (default: 1)')
     .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
-    .option('--note <text>', 'a note for the list, such as who the token is for')
+    .option('--note <text>', 'a note to show in the list, such as who the token is for')
     .option('--json', 'print only JSON to standard output')
     .action(
       async ({
@@ -55,7 +55,7 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
 const addInitialAccessTokenList: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:list')
-    .description('list the tokens with which clients register themselves')
+    .description('list the tokens that let clients register themselves')
     .option('--json', 'print only JSON to standard output')
     .action(async ({ json }: { readonly json?: boolean }) => {
       const tokens = await (await openServer(context)).initialAccessTokens.list();

@@ -67,10 +67,10 @@ describe('An initial access token', () => {
     ['The lifetime must be 1 to 31536000 seconds', { lifetime: 0 }],
     ['The lifetime must be 1 to 31536000 seconds', { lifetime: 1.5 }],
     ['The lifetime must be 1 to 31536000 seconds', { lifetime: 31_536_001 }],
-    ['The note must be a line of at most 200 characters', { note: 'a'.repeat(201) }],
-    ['The note must be a line of at most 200 characters', { note: 'a\nb' }],
-    ['The note must be a line of at most 200 characters', { note: 'a\u2028b' }],
-    ['The note must be a line of at most 200 characters', { note: 'a\u2029b' }],
+    ['The note must be one line of at most 200 characters', { note: 'a'.repeat(201) }],
+    ['The note must be one line of at most 200 characters', { note: 'a\nb' }],
+    ['The note must be one line of at most 200 characters', { note: 'a\u2028b' }],
+    ['The note must be one line of at most 200 characters', { note: 'a\u2029b' }],
   ])('is refused beyond its limits: %s (%#)', async (says, said) => {
     const { tokens, kept, events } = server();
     await expect(tokens.create(said)).rejects.toThrow(says);

@@ -33,7 +33,9 @@ export class StoredInitialAccessTokens implements InitialAccessTokens {
       throw new RegistrationError(`The lifetime must be 1 to ${A_YEAR} seconds`);
     }
     if (note.length > LONGEST_NOTE || /[\p{C}\p{Zl}\p{Zp}]/u.test(note)) {
-      throw new RegistrationError(`The note must be a line of at most ${LONGEST_NOTE} characters`);
+      throw new RegistrationError(
+        `The note must be one line of at most ${LONGEST_NOTE} characters`,
+      );
     }
     const { store, audit, clock } = this.#server;
     const token = randomToken();

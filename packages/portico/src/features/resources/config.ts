@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nonEmptyText } from '../../config.ts';
 
 const A_URL =
-  'is not the URL of an API: write an absolute http or https URL without a query or fragment';
+  'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
 /** Whether the text is an absolute http or https URL without a query, a fragment or credentials. */
 function isResourceUrl(text: string): boolean {
@@ -20,7 +20,7 @@ const resource = z.strictObject(
             ? 'is missing; list the scopes that clients can request for this API'
             : 'must be a list of scope names',
       })
-      .min(1, 'must name at least one scope'),
+      .min(1, 'must contain at least one scope'),
     label: nonEmptyText('a label', 'name the API for people, or leave it out').optional(),
     challenge: z.boolean({ error: 'must be true or false' }).default(false),
   },

@@ -60,7 +60,7 @@ function spellingProblems(url: string, all: readonly string[]): readonly Configu
   const isNormal = url === href || (pathname === '/' && url === origin);
   // A router would read these characters as a pattern.
   if (/[:*]/.test(pathname))
-    return [{ key: `${KEY}:${url}`, message: 'must have no : or * in its path' }];
+    return [{ key: `${KEY}:${url}`, message: 'must not contain : or * in its path' }];
   if (!isNormal)
     return [
       { key: `${KEY}:${url}`, message: `must be written as ${pathname === '/' ? origin : href}` },
@@ -69,7 +69,7 @@ function spellingProblems(url: string, all: readonly string[]): readonly Configu
   return [
     {
       key: `${KEY}:${url}`,
-      message: 'differs from another one only by the slash at the end; remove one',
+      message: 'differs from another URL only by the slash at the end; remove one of them',
     },
   ];
 }
@@ -81,9 +81,9 @@ function scopeProblems(
 ): readonly ConfigurationProblem[] {
   const key = `${KEY}:${url}:scopes`;
   if (Object.hasOwn(IDENTITY_SCOPES, scope))
-    return [{ key, message: `names ${scope}, which every resource has; remove it` }];
+    return [{ key, message: `contains ${scope}, which every resource already has; remove it` }];
   if (Object.hasOwn(offered, scope)) return [];
-  return [{ key, message: `names ${scope}, which is not in oauth_server:scopes; add it there` }];
+  return [{ key, message: `contains ${scope}, which is not in oauth_server:scopes; add it there` }];
 }
 
 function challengeProblems(
@@ -94,14 +94,14 @@ function challengeProblems(
   const { origin } = new URL(publicUrl);
   if (!challenge || new URL(url).origin === origin) return [];
   const message =
-    `cannot publish the metadata of ${url}, which is not on ${origin}; challenge there, with ` +
-    '@portico/resource-server';
+    `cannot publish the metadata of ${url}, which is not on ${origin}; set challenge to ` +
+    'false, and use @portico/resource-server in that API';
   return [{ key: `${KEY}:${url}:challenge`, message }];
 }
 
 function otherAudience(audience: string, urls: readonly string[]): ConfigurationProblem {
   const message =
     `is ${audience}, which is not in ${KEY} (${urls.join(', ')}); ` +
-    'add it there, or name the one that is meant if a request names none';
+    'add it there, or set this to the resource for requests that name no resource';
   return { key: 'oauth_server:audience', message };
 }

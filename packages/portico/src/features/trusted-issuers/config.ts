@@ -29,14 +29,14 @@ const seconds = (least: number, most: number) =>
     .max(most, `must be at most ${most}`);
 
 const jwksUri = z
-  .string({ error: 'must be the https URL of the key set of the issuer' })
+  .string({ error: "must be the https URL of the issuer's key set" })
   .superRefine((text, context) => {
     const problem = fetchableUrlProblem(text);
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
 
 const jwksFile = z
-  .string({ error: 'must be the path of a file with the key set of the issuer' })
+  .string({ error: "must be the path of a file with the issuer's key set" })
   .refine((text) => path.isAbsolute(text), 'must be an absolute path');
 
 const algorithms = z
@@ -44,7 +44,7 @@ const algorithms = z
     z.enum(VERIFIED_ALGORITHMS, { error: `must be one of ${VERIFIED_ALGORITHMS.join(', ')}` }),
     { error: 'must be a list of algorithms, such as RS256' },
   )
-  .min(1, 'must name at least one algorithm');
+  .min(1, 'must contain at least one algorithm');
 
 const issuer = z
   .strictObject(
@@ -57,10 +57,10 @@ const issuer = z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
           error: 'must be a list of what the issuer may assert: people or clients',
         })
-        .min(1, 'must name what the issuer may assert: people or clients'),
+        .min(1, 'must contain what the issuer may assert: people or clients'),
       tenant: z
-        .string({ error: 'must be a text' })
-        .min(1, 'is empty; leave it out')
+        .string({ error: 'must be a string' })
+        .min(1, 'is empty; enter a value, or remove the setting')
         .max(LONGEST_TENANT, `must have at most ${LONGEST_TENANT} characters`)
         .optional(),
       clock_tolerance: seconds(0, LONGEST_TOLERANCE).default(30),
@@ -81,7 +81,7 @@ export const trustedIssuersShape = {
         .string()
         .refine(
           isIssuer,
-          'is not an issuer: write its https URL without a query or fragment, or a SPIFFE trust ' +
+          'must be an issuer: its https URL without a query or fragment, or a SPIFFE trust ' +
             'domain such as spiffe://example.org',
         ),
       issuer,

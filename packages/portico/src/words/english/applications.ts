@@ -4,18 +4,19 @@ export const APPLICATIONS = {
   'applications.title': 'Applications with access to your account',
   'applications.removed': 'Access removed: that application can no longer act for you.',
   'applications.signed_in_as': 'Signed in as {person}.',
-  'applications.none': 'No application has access.',
+  'applications.none': 'No applications have access.',
   'applications.not_verified': 'Not verified by {server}.',
   'applications.calls_itself': 'It calls itself: {name}',
   'applications.since': 'Since {date}',
   'applications.given_by': 'Your organization gave this access ({issuer})',
   'applications.last_active': 'Last active on {date}',
-  'applications.answered_at': 'Answers go to {places}',
+  'applications.answered_at': 'Sends you back to {places}',
   'applications.can': {
     other: 'What it can do ({count})',
   },
   'applications.nothing_now':
-    'It can do nothing at the moment, because you have none of the permissions that it asked for.',
+    'It cannot do anything right now, because you do not have any of the permissions that it ' +
+    'asked for.',
   'applications.remove': 'Remove access',
   'applications.remove_of': 'of {client}',
   'applications.removed_all':

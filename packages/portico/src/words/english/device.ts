@@ -13,15 +13,16 @@ export const DEVICE = {
   'device.slowed': 'Too many wrong codes. Wait a moment, then try again.',
   'device.only_yours': 'Continue only if you started this on your own device.',
   'device.never_from_others':
-    'If someone sent you the code or the link, choose Deny. Otherwise, they get access to ' +
-    'your account.',
-  'device.began': 'It was started {when}, from the address {address}.',
-  'device.began_somewhere': 'It was started {when}.',
+    'If someone sent you the code or the link, choose Deny. If you allow it, that person gets ' +
+    'access to your account.',
+  'device.began': 'This request was started {when}, from the address {address}.',
+  'device.began_somewhere': 'This request was started {when}.',
   'device.shows': 'Your device must show the code {code}.',
   'device.allowed.title': 'Your device is connected',
   'device.allowed.message': 'Return to your device. You can close this page.',
   'device.denied.title': 'Access denied',
-  'device.denied.message': 'The device gets no access. You can close this page.',
+  'device.denied.message': 'The device did not get access. You can close this page.',
   'device.nothing.title': 'There is nothing to allow',
-  'device.nothing.message': 'Your account has none of the permissions that {client} asks for.',
+  'device.nothing.message':
+    'Your account does not have any of the permissions that {client} asks for.',
 } as const;

@@ -1,6 +1,6 @@
 /** The texts of the page that posts the response to an application. */
 export const RESPONSE = {
   'response.title': 'Continue to {host}',
-  'response.message': 'You are sent there now. If nothing happens, press the button.',
+  'response.message': 'You are being sent there now. If nothing happens, press the button.',
   'response.continue': 'Continue',
 } as const;

@@ -15,11 +15,11 @@ export const SIGN_IN = {
   'sign_in.stale': 'This page was open for too long, or in too many tabs. Please sign in again.',
   'sign_in.slowed': {
     one:
-      'There were too many failed attempts to sign in. Your password was not checked: please ' +
-      'try again in a second.',
+      'Too many sign-in attempts have failed. Your password was not checked. Please try ' +
+      'again in a second.',
     other:
-      'There were too many failed attempts to sign in. Your password was not checked: please ' +
-      'try again in {count} seconds.',
+      'Too many sign-in attempts have failed. Your password was not checked. Please try ' +
+      'again in {count} seconds.',
   },
   'sign_in.overloaded':
     'Too many people are signing in right now. Please try again in a few seconds.',
