@@ -141,7 +141,7 @@ describe('serve --workers', () => {
     const [killed = 0, other = 0] = children();
     running.process.kill('SIGUSR2');
     process.kill(killed, 'SIGKILL');
-    await running.says('A worker cannot start.');
+    await running.says('A worker could not start.');
     expect(await ask()).toBe(200);
     await vi.waitFor(() => expect(children()).toHaveLength(2), { timeout: 60_000 });
     expect(children()).toContain(other);

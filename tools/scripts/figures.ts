@@ -93,13 +93,10 @@ function shortOf(results: ReadonlyMap<string, Result>): string {
   );
   const times = WORKS.map((work) => timesThePeer(run, work).replace(' ×', ''));
   const { reached, of } = run.targets;
+  const [machine = ''] = run.machine.split(',');
   return [
     `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
-    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf({
-      ...run,
-      commit: null,
-      load: null,
-    })}`,
+    `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf({ ...run, machine, commit: null, load: null })}`,
     `Targets reached: ${reached} of ${of}.`,
   ].join(' ');
 }

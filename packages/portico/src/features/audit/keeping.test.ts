@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { withCurrentRequestId } from '../../http/context.ts';
 import { Keeping } from './keeping.ts';
 import { toRecord } from './record.ts';
 
@@ -20,14 +21,14 @@ test('a log that throws delays nothing, and later events are kept', async () => 
       },
       isUnavailable: () => true,
     },
-    {
+    withCurrentRequestId({
       debug: nothing,
       info: nothing,
       warning: nothing,
       error() {
         throw new Error('The log cannot be written');
       },
-    },
+    }),
   );
   await keeping.keep(recordOf('1'));
   isAway = false;

@@ -82,6 +82,8 @@ describe('A JWS', () => {
     '{"b":"]","a":1,"a":2}',
     String.raw`{"b":"\"{","a":1,"a":2}`,
     '{ "a" : 1 , "a" : 2 }',
+    '{"a":{"b":1,"b":2}}',
+    '{"a":[{"b":{"c":1,"c":2}}]}',
   ])('with a repeated member is ambiguous, and refused: %s', (text) => {
     expect(() => parseJws(jws(text))).toThrow('its header has a member twice');
     expect(() => parseJws(jws('{}', text))).toThrow('its payload has a member twice');
@@ -89,7 +91,6 @@ describe('A JWS', () => {
 
   test.each([
     '{"a":{"a":1},"b":{"a":2}}',
-    '{"a":{"b":1,"b":2}}',
     '{"a":[{"a":1},{"a":2}],"b":1}',
     '{"a":["a","a"],"b":"a"}',
     String.raw`{"a":":","b":"\":{\"a\":1"}`,
