@@ -4,7 +4,7 @@ import type { RegisteredBy } from './client.ts';
 /**
  * An active authorization:
  *
- * - Neither it nor its client is revoked.
+ * - Neither the authorization nor its client is revoked.
  * - At least one of its tokens has not expired.
  * - Its client still has a grant that starts this kind of access.
  */
@@ -48,7 +48,8 @@ export interface HoldingClient {
 }
 
 /**
- * Selects authorizations. They must match every property that is set. Strings must match exactly.
+ * Selects authorizations. An authorization must match every property that is set. Strings must
+ * match exactly.
  */
 export interface AuthorizationFilter {
   /** Only authorizations for this client. */

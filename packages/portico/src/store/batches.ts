@@ -7,8 +7,8 @@ import type { Acting } from '../auditing/audit.ts';
  */
 export const BATCH = 500;
 /**
- * The longest pause, in milliseconds. A longer one would not help a store that is slow for another
- * reason.
+ * The longest pause, in milliseconds. A longer pause would not help a store that is slow for
+ * another reason.
  */
 const LONGEST_PAUSE = 500;
 

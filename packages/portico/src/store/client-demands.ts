@@ -9,7 +9,7 @@ export interface ClientDemand extends DemandDescription {
   readonly isMet: boolean;
 }
 
-/** What is known about a demand before there is a server. */
+/** The properties of a demand that are the same on every server. */
 export interface DemandDescription {
   /** The flag's name in metadata, for example `require_pushed_authorization_requests`. */
   readonly metadata: string;
@@ -20,18 +20,18 @@ export interface DemandDescription {
   /** The error for registering a client with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * What happens to clients with this demand while the setting is off. It continues a sentence
-   * after "so".
+   * The effect on clients with this demand while the setting is off. It continues a sentence after
+   * "so".
    */
   readonly effect: string;
   /**
-   * Whether the demand is checked strictly. Then a client document is rejected if the flag is not a
-   * boolean, and is fetched again if the demand can no longer be met.
+   * Whether the demand is checked strictly. If so, a client document is rejected if the flag is not
+   * a boolean. It is fetched again if the demand can no longer be met.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
   readonly option: { readonly flag: string; readonly says: string };
-  /** How operators see the demand. */
+  /** The texts that show the demand to operators. */
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
@@ -70,7 +70,7 @@ export function getDemands(registration: AskedDemands, all: boolean): ClientDema
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns a client's demands: those that `isSet` accepts. */
+/** Returns a client's demands. `isSet` decides which demands it has. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,

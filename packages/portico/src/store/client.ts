@@ -1,8 +1,8 @@
 import type { SqlConnection } from '@portico/sql';
 
 /**
- * What a client may do: use a grant type (from RFC 6749 or a feature), or use the introspection
- * endpoint.
+ * A right of a client: to use a grant type (from RFC 6749 or a feature), or to use the
+ * introspection endpoint.
  */
 export type Grant =
   | 'authorization_code'
@@ -41,8 +41,8 @@ export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
   /**
-   * The redirect URIs. A request must contain exactly one of them. Empty for a client without the
-   * authorization code grant.
+   * The redirect URIs. The URI in a request must be equal to one of them. Empty for a client
+   * without the authorization code grant.
    */
   readonly redirectUris: readonly string[];
   /** The scopes that the client may request. */
@@ -76,7 +76,7 @@ export interface ClientMetadata {
   readonly profile: string | null;
 }
 
-/** What people see of a client besides its name. */
+/** The website and logo that people see next to a client's name. */
 export interface ClientLook {
   /**
    * The client's website (`client_uri` of RFC 7591), set by an operator. Missing if the operator
@@ -110,13 +110,14 @@ export interface Client extends ClientMetadata, ClientLook {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The day of the client's last use, in milliseconds since 1970. A client is used when a person
-   * allows it or it receives tokens. Null if it was never used, and for a client that an operator
-   * registered.
+   * The day of the client's last use, in milliseconds since 1970. A use means that a person allows
+   * the client, or that the client receives tokens. Null if the client was never used, and for a
+   * client that an operator registered.
    */
   readonly usedAt: number | null;
   /**
-   * When the client and its tokens were revoked, in milliseconds since 1970. Null if they were not.
+   * When the client and its tokens were revoked, in milliseconds since 1970. Null if the client is
+   * not revoked.
    */
   readonly revokedAt: number | null;
 }
@@ -134,8 +135,8 @@ export interface ClientLogo {
 }
 
 /**
- * How a client authenticates with assertions: with its own public keys (OpenID Connect Core section
- * 9), or as a workload that a trusted issuer identifies.
+ * The keys or the workload of a client that authenticates with assertions. The client has its own
+ * public keys (OpenID Connect Core section 9), or a trusted issuer identifies it as a workload.
  */
 export interface ClientKeys {
   /**
@@ -172,7 +173,7 @@ export interface DocumentClient {
   readonly freshUntil: number;
 }
 
-/** Where a registration came from. */
+/** The origin of a registration. */
 export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;
@@ -198,8 +199,8 @@ export interface RegistrationLimits {
    */
   readonly ofOneNetwork: number;
   /**
-   * How many clients may exist that were never used. When the limit is reached, the oldest one is
-   * removed, if it is older than `period`.
+   * How many clients may exist that were never used. When the limit is reached, the oldest of these
+   * clients is removed, if it is older than `period`.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */
@@ -207,8 +208,8 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered. `token` means that its initial access token is not usable. The
- * other reasons mean that too many clients have registered.
+ * The reason why a client was not registered. `token` means that its initial access token is not
+ * usable. The other reasons mean that too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }

@@ -38,7 +38,7 @@ export class GrantTypes {
     return [...this.#rules.keys()];
   }
 
-  /** What an operator can allow a client: the grant types, and introspection. */
+  /** The rights that an operator can give to a client: the grant types, and introspection. */
   get rights(): readonly Grant[] {
     return [...this.names, INTROSPECTION];
   }

@@ -1,10 +1,13 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** Who has access: a person, through a client, or the client itself. */
+/** The holder of access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access starts: the holder starts it, or an organization gives it to a person's account. */
+/**
+ * The way in which access starts: the holder starts it, or an organization gives it to a person's
+ * account.
+ */
 export type Beginning = Holder | 'organization';
 
 /**
@@ -33,8 +36,8 @@ export interface Family {
    */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that a client must prove to use the authorization code, and later the
-   * refresh token (RFC 9449 sections 5 and 10). Null if no key is needed.
+   * The thumbprint of the key that a client must prove (RFC 9449 sections 5 and 10). The
+   * authorization code needs this proof, and later the refresh token. Null if no key is needed.
    */
   readonly thumbprint: string | null;
   /**
@@ -68,8 +71,8 @@ export interface Authorization {
 }
 
 /**
- * An authorization code or refresh token, and what it would grant. Read before the server decides
- * whether to issue tokens.
+ * An authorization code or refresh token, and the access that it would grant. The server reads it
+ * before it decides whether to issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
@@ -103,8 +106,8 @@ export interface RefreshToken extends StoredGrant {
 }
 
 /**
- * The response to the last use of an authorization's refresh token. Stored in case the same request
- * comes again (decision 37).
+ * The response to the last use of an authorization's refresh token. The server stores it in case
+ * the same request comes again (decision 37).
  */
 export interface KeptAnswer {
   /** The response, encrypted with the used token. */
@@ -113,8 +116,8 @@ export interface KeptAnswer {
   readonly generation: number;
   readonly usedAt: number;
   /**
-   * The hash of the current refresh token. This is the one in the response, unless the client has
-   * used that one, too.
+   * The hash of the current refresh token. This is the token in the response, unless the client has
+   * already used that token.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
@@ -136,7 +139,7 @@ export interface AuthorizationCode extends StoredGrant {
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
-/** What the token request must match, and what the tokens need. */
+/** The values that the token request must match, and the nonce for the ID token. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -207,14 +210,14 @@ export interface AccessToken {
   readonly expiresAt: number;
   /**
    * The thumbprint of the key that the caller must prove (RFC 9449). A bound token is valid only
-   * with a proof. An unbound token is valid only without one.
+   * with a proof. An unbound token is valid only without a proof.
    */
   readonly thumbprint: string | null;
   /** The details of the token's authorization. Missing if there are none. */
   readonly details?: Details | undefined;
 }
 
-/** What is known about an access token that is no longer valid, for the log. */
+/** The known data about an access token that is no longer valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
@@ -223,8 +226,8 @@ export interface DeadToken {
 }
 
 /**
- * Why an access token is not valid. The row of a token that was revoked individually no longer
- * exists, so the reason is then `unknown`.
+ * The reason why an access token is not valid. If a token was revoked individually, its row no
+ * longer exists. In that case, the reason is `unknown`.
  */
 export type Death =
   | 'unknown'
@@ -249,8 +252,8 @@ export type GrantRefusal =
   /** The code was replaced before it was used. The new code is still valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the authorization was revoked. Nothing has been revoked
-   * now, because the server may repeat the response to the first use.
+   * The code or token was used before, or the authorization was revoked. The server revokes nothing
+   * now, because it may repeat the response to the first use.
    */
   | 'taken';
 

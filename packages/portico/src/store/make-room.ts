@@ -10,8 +10,9 @@ export interface Holding {
  * Makes room for a new request. Returns the keys of the requests to remove, or null if the limit is
  * reached.
  *
- * Removes the oldest requests of the network that uses the most bytes, if it uses more than the new
- * request's network would. So no network can take another network's share, however much it sends.
+ * Removes the oldest requests of the network that uses the most bytes. Does this only if that
+ * network uses more than the new request's network would use. So no network can take another
+ * network's share.
  *
  * `held` is the number of bytes that each network uses. `oldestOf` returns the oldest requests of
  * one network, as many as may have to be removed.

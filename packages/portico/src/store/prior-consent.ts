@@ -15,9 +15,10 @@ export interface AskedConsent {
 
 /**
  * Finds an earlier authorization that covers this consent, so that the server can skip the consent
- * page. A feature implements it. Portico makes sure that the earlier authorization is active when
- * it writes the new one. It also records in the new authorization that it was started by an earlier
- * one (`goesBackTo`).
+ * page. A feature implements this interface.
+ *
+ * Portico makes sure that the earlier authorization is active when it writes the new one. It also
+ * records in the new authorization which one started it (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -49,7 +50,7 @@ export interface PriorAuthorization {
 }
 
 /**
- * Returns the details for an authorization that this one starts. They contain the lowest id of all
+ * Returns the details for an authorization that `prior` starts. They contain the lowest id of all
  * earlier authorizations in the chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
@@ -59,9 +60,10 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 
 /**
  * Whether this authorization was started without the consent page, by an earlier one whose id is at
- * most `newest`. An operation that ends access ends these authorizations, too. It does not end
- * authorizations that people allow on the page in the meantime. So it finishes even if people keep
- * allowing access.
+ * most `newest`.
+ *
+ * An operation that ends access also ends these authorizations. It does not end authorizations that
+ * people allow on the page in the meantime. So it finishes even if people keep allowing access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

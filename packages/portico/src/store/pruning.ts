@@ -12,8 +12,9 @@ export interface PrunedRows {
   /** The number of authorization requests that expired before the person answered or signed in. */
   readonly consentRequests: number;
   /**
-   * The number of removed clients. These are self-registered clients that were never used for a day
-   * or not used for ninety days, and document clients that no person allowed.
+   * The number of removed clients. These are self-registered clients that were never used for a
+   * day, or that were not used for ninety days. Document clients that no person allowed are
+   * included.
    */
   readonly clients: number;
 }
@@ -22,7 +23,7 @@ export interface PrunedRows {
 export interface ExpiringRows {
   /** The property of `PrunedRows` that counts these rows. The feature declares it there. */
   readonly kind: keyof PrunedRows;
-  /** What the console calls the rows, for example `audit events`. */
+  /** The name of the rows in the console, for example `audit events`. */
   readonly called: string;
   /** Which rows are removed. The console prints the name, then `that`, then this text. */
   readonly which: string;
@@ -32,7 +33,7 @@ export interface ExpiringRows {
   readonly remove: (limit: number) => Promise<number>;
 }
 
-/** What features add to pruning. */
+/** The additions of features to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature records single-use values, for example assertions. */
@@ -40,8 +41,8 @@ export interface ExpiringOfFeatures {
 }
 
 /**
- * The number of rows per kind and batch. This is twice the number of rows that are added between
- * two batches.
+ * The number of rows of each kind that a batch removes. It is twice the number of rows that are
+ * added between two batches.
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
@@ -143,9 +144,9 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search after the first tokens. These can have a longer lifetime, for example from before
-    // a configuration change, so later tokens may have expired first. The first batch alone would
-    // then remove fewer tokens than were added.
+    // Also search after the first tokens. The first tokens may have a longer lifetime, for example
+    // from before a configuration change. Later tokens then expire first. The first batch alone
+    // would remove fewer tokens than were added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }

@@ -103,6 +103,6 @@ export interface WaitingBudget {
 
 export interface AskedPerson {
   readonly person: PersonReference;
-  /** The scopes that the person saw. No others can be granted. */
+  /** The scopes that the person saw. No other scope can be granted. */
   readonly scopes: readonly string[];
 }

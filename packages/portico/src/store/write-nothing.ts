@@ -4,8 +4,8 @@ import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
 /**
- * What `writeNothing` needs of a database. Without `transaction`, a full disk is not detected on an
- * embedded engine.
+ * The parts of a database that `writeNothing` uses. Without `transaction`, it does not detect a
+ * full disk on an embedded engine.
  */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;

@@ -1,6 +1,6 @@
 /**
- * Rows without data, for locking. A transaction that counts rows first writes one of them. So no
- * two such transactions run at the same time.
+ * Rows without data, for locking. A transaction that counts rows first writes one of these rows. So
+ * only one such transaction runs at a time.
  */
 
 /**

@@ -54,7 +54,7 @@ export class AccessTokenRecords {
     // Read the token before the DELETE removes its data, because MySQL cannot return deleted rows.
     // A token's client never changes, so the data cannot be outdated.
     const before = await this.findAccessToken(token, now);
-    // Run the DELETE even if no token was found. The data may come from a server that is read-only
+    // Run the DELETE even if no token was found. The read may have used a server that is read-only
     // and out of date. Such a server rejects this write.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;

@@ -80,7 +80,7 @@ export class AuthorizationSearch {
     };
   }
 
-  /** Returns the lowest id of the rows to read, and whether it is the last one. */
+  /** Returns the lowest id of the rows to read, and whether no rows are below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -141,7 +141,7 @@ function buildConditions(
 /**
  * Returns the condition for active authorizations. An authorization is no longer active if its
  * client is revoked or has lost the grants that start this kind of access. The client is looked up
- * for each row: with a join, an engine might start with all clients.
+ * for each row, because with a join an engine might start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where {
   const given = further('organization');

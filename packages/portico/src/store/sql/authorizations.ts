@@ -59,8 +59,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Whether any authorization has the scope `openid`, even an ended one. If so, the server once had
-   * a signing key.
+   * Whether any authorization, even an ended one, has the scope `openid`. If so, the server once
+   * had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -129,8 +129,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Reads the first `limit` of the person's authorizations with ids below this one (null: any id),
-   * and revokes the active ones.
+   * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
+   * id), and revokes the active ones.
    *
    * With `goingBackTo`, revokes only authorizations that were started without the consent page, by
    * an earlier one whose id is at most this id.
@@ -196,7 +196,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false once it is durable that there was nothing to revoke. */
+  /** Returns false after it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

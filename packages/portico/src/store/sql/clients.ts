@@ -155,7 +155,7 @@ export class ClientRecords {
       );
     // If the result of the rotation was lost, rotate again. Then the lost statement has no effect
     // if it runs later. Otherwise, it would end the secret that the application uses, although no
-    // one has received the new one.
+    // one has received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -184,13 +184,13 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Run this in a new transaction. It waits until the lost one has ended.
+      // Run this in a new transaction. It waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // The client's row does not show whether the addition was committed, too. So write it
+          // The client's row does not show whether the addition was also committed. So write it
           // again.
           await addition?.(connection);
           return true;
@@ -209,7 +209,7 @@ export class ClientRecords {
 
   /**
    * Revokes the client and all of its tokens. Returns false if the client is unknown or already
-   * revoked. An earlier revocation is then durable.
+   * revoked. If it was already revoked, that revocation is durable when this method resolves.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -221,7 +221,7 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a client that is revoked from the start, unless a client with this id exists. */
+  /** Stores a client that is revoked, unless a client with this id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));

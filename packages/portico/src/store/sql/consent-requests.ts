@@ -103,9 +103,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends this person's requests that wait for
-   * an answer. With `forget`, removes all of this person's requests instead. Returns how many, and
-   * the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends this person's waiting requests. With
+   * `forget`, removes all of this person's requests instead. Returns how many it ended or removed,
+   * and the last id that it read. The id is null if there are no more requests.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -132,8 +132,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends those that wait for an answer. Returns
-   * how many, and the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns how many it
+   * ended, and the last id that it read. The id is null if there are no more requests.
    */
   async endRequests(
     after: string,

@@ -12,7 +12,7 @@ import { insertInto, placeholders } from './statements.ts';
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row has the contents of the document from when it was last fetched to show the client to a
+ * Each row has the contents that the document had when it was last fetched to show the client to a
  * person.
  */
 export class DocumentClientRecords {
@@ -84,10 +84,12 @@ export class DocumentClientRecords {
 }
 
 /**
- * Updates the client's row first, so that other transactions see the client unblocked only after
- * its earlier authorizations have ended. Ends requests before authorizations. If an answer to a
- * request is being written, either this function waits for it, or the answer finds that its request
- * has ended. So no answer can start an authorization that this function misses.
+ * Updates the client's row first. So other transactions see the client unblocked only after its
+ * earlier authorizations have ended.
+ *
+ * Ends requests before authorizations. If an answer to a request is being written, this function
+ * waits for it, or the answer finds that its request has ended. So no answer can start an
+ * authorization that this function misses.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);

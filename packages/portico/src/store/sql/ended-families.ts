@@ -26,13 +26,13 @@ export interface EndedFamilies {
 
 /** The maximum number of rows in one statement. */
 const BATCH = 100;
-/** How long after `createdAt` an authorization can be stored at most, in milliseconds. */
+/** The longest time from `createdAt` until an authorization is stored, in milliseconds. */
 const MAY_BEGIN = 600_000;
 
 /**
  * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a blocking row with the same key, so that a request that is still running cannot store
- * it. Authorizations that keep their access lose the given detail.
+ * inserts a blocking row with the same key. So a request that is still running cannot store it.
+ * Authorizations that keep their access lose the given detail.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },

@@ -21,7 +21,8 @@ export class EverythingIssued {
   }
 
   /**
-   * Returns the highest authorization id and the highest access token id. Null for an empty table.
+   * Returns the highest authorization id and the highest access token id. An id is null if its
+   * table is empty.
    */
   async newestIds(): Promise<{
     readonly family: string | null;
@@ -35,8 +36,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns how many, and the last id that it read. The id is null if there are no
-   * more authorizations and all revocations are durable.
+   * the active ones. Returns how many it revoked, and the last id that it read. The id is null if
+   * there are no more authorizations and all revocations are durable.
    */
   async revokeFamilies(
     after: string,

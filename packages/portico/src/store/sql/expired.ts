@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
 import { keysWhere, placeholders, removeKeys, removeWhere, type Condition } from './statements.ts';
 
-/** Registrations older than these times are removed, in milliseconds since 1970. */
+/** The times before which registrations are removed, in milliseconds since 1970. */
 export interface RegistrationAges {
   readonly neverUsedBefore: number;
   readonly unusedBefore: number;

@@ -122,8 +122,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Prefix of a stored thumbprint if the authorization had unbound refresh tokens before it was bound
- * to this key. No thumbprint starts with this character.
+ * The prefix of a stored thumbprint if the authorization had unbound refresh tokens before it was
+ * bound to this key. No thumbprint starts with this character.
  */
 const LATE = '+';
 
@@ -210,8 +210,8 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token's mark is that of the authorization. All its refresh tokens contain the mark,
- * whether current or used, and no other token does.
+ * Whether the token has the authorization's mark. All refresh tokens of the authorization contain
+ * the mark, even used ones. No other token contains it.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
@@ -225,8 +225,8 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * An authorization may stay in the table after its last token has expired, by up to the token's
- * remaining lifetime divided by this number. Without this tolerance, every refresh would write
+ * How much later than necessary an authorization may be removed. `prune_after` may be too late by
+ * the remaining time divided by this number. Without this tolerance, every refresh would write
  * `prune_after`, which is in an index.
  */
 const PRUNING_SLACK = 60;

@@ -5,7 +5,7 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * How a code or refresh token is used. The UPDATE changes the authorization's row, so that a second
+ * One use of a code or refresh token. The UPDATE changes the authorization's row, so that a second
  * use finds the row changed.
  */
 export interface GrantUse {
@@ -13,14 +13,14 @@ export interface GrantUse {
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued. Called if the row is not in the state that this use needs, and
-   * never will be again.
+   * Returns why nothing was issued. Called if the row is not in the required state and can no
+   * longer reach it.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Returns the statements that mark a code or refresh token as used (this UPDATE) and insert its
+ * Returns two statements. This UPDATE marks a code or refresh token as used. An INSERT adds its
  * access token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {

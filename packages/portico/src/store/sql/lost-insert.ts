@@ -3,7 +3,7 @@ import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 /**
  * Finds out whether a statement inserted its row if the store's response was lost (decision 9). If
  * the row does not exist, a blocking row with the same key is inserted. If the lost statement
- * arrives later, the key is taken. The statement then fails as a whole, including its UPDATE.
+ * arrives later, it finds the key taken and fails as a whole, including its UPDATE.
  */
 export interface BlockingRow {
   readonly insert: string;

@@ -6,14 +6,14 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Starts authorizations that a person approved. An UPDATE marks what the person approved, for
- * example a consent request. The same transaction inserts the authorization and its code.
+ * Starts authorizations that a person approved. An UPDATE marks the approved row, for example a
+ * consent request. The same transaction inserts the authorization and its code.
  */
 export class NewAuthorizations {
   readonly #database: Database;
   readonly #statements: ClaimAndInsert;
 
-  /** `claim` is an UPDATE that changes a row only if it has not been approved yet. */
+  /** `claim` is an UPDATE that changes the row only if the row is not approved yet. */
   constructor(database: Database, claim: string) {
     this.#database = database;
     this.#statements = claimAndInsert(database, claim, 'oauth_families', NEW_FAMILY_COLUMNS);
@@ -49,8 +49,8 @@ export class NewAuthorizations {
 
 /**
  * Locks the earlier authorization with a write, because a read takes no lock, or fixes a snapshot.
- * The write must change the row: locks do not reach other nodes of Galera, and only changed rows
- * conflict there. The only effect is that the row stays a millisecond longer.
+ * The write must change the row, because locks do not reach other nodes of Galera, and only changed
+ * rows conflict there. The only effect is that the row stays a millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

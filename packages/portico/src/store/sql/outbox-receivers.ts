@@ -3,7 +3,7 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that never comes, for when no delivery is due. */
+/** A time that never comes. Used if no delivery is due. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
@@ -66,7 +66,9 @@ export interface DroppedMessages {
   readonly dropped: number;
 }
 
-/** The receivers in the outbox: which process delivers to them, and when. */
+/**
+ * The receivers in the outbox. Each row records which process delivers to the receiver, and when.
+ */
 export class OutboxReceivers {
   readonly #database: Database;
 
@@ -112,7 +114,8 @@ export class OutboxReceivers {
   /**
    * Takes a lease on at most `limit` receivers of these kinds that have a delivery due, longest due
    * first. The lease moves `due_at`, so that no other process can take the receiver until the lease
-   * ends. To avoid waiting, skips receivers that another transaction is adding messages for.
+   * ends. Skips receivers that another transaction is adding messages for, so that this transaction
+   * does not wait.
    */
   async claim(
     kinds: readonly string[],
@@ -230,14 +233,14 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right, so columns that depend on `waiting` come before the one that
-// changes it. During a delivery, only the end of the lease makes the next delivery due.
+// MySQL assigns from left to right. So columns that depend on `waiting` come before the assignment
+// that changes it. During a delivery, only the end of the lease makes the next delivery due.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
-/** A number above that of every message that was not moved. */
+/** A number that is higher than the number of any message that was not moved. */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
 const MOVE_BACK = `UPDATE oauth_outbox_messages SET number = ? +

@@ -46,8 +46,8 @@ export class RefreshTokenRecords {
    * Marks the token as used and issues new tokens. Does both or neither. If the token was used
    * before, revokes the authorization.
    *
-   * With `sealed`, an encrypted response, stores it in place of the earlier one. Then a second use
-   * revokes nothing, and the refusal is `taken`.
+   * `sealed` is an encrypted response. If you pass it, it replaces the stored response. In that
+   * case, a second use revokes nothing, and the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,

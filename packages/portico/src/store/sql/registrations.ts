@@ -43,7 +43,7 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // Run this in a new transaction. It starts after the lost one has ended.
+      // Run this in a new transaction. It starts after the lost transaction has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -65,7 +65,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Whether the client registered with an initial access token. Then an operator has vouched for
+   * Whether the client registered with an initial access token. If so, an operator has vouched for
    * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
@@ -78,7 +78,7 @@ export class RegistrationRecords {
 
   /**
    * Returns the hash of the registration access token. Returns null for an unknown client, and for
-   * one that did not register itself.
+   * a client that did not register itself.
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(

@@ -31,8 +31,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Resolves when it is durable that there is nothing to revoke. If a read may return data that is
- * lost later, writes the revocation again without a change.
+ * Resolves when it is durable that there is nothing to revoke. Some reads can return data that is
+ * lost later. In that case, writes the revocation again without a change.
  */
 export async function confirmRevocation(
   database: Database,

@@ -13,8 +13,8 @@ export class SubjectRecords {
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read the subject again before returning it. If the person is being erased at the same
-    // time, both the subject and the consent that needs it are removed.
+    // Do not read the subject again and return it. If the person is erased at the same time, the
+    // subject is removed together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be stored');
@@ -60,8 +60,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. The person gets a different one next time. Returns false if there
-   * was none.
+   * Removes the person's subject. The person gets a different subject next time. Returns false if
+   * the person had no subject.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [

@@ -18,8 +18,9 @@ export class WaitingRequestRecords {
 
   /**
    * Stores the request within the budget. When the budget is used up, removes the oldest requests
-   * of the network that uses the most bytes, if it uses more than this request's network would use.
-   * Returns false if the budget is still used up. Without a budget, the request is not counted.
+   * of the network that uses the most bytes. Does this only if that network uses more than this
+   * request's network would use. Returns false if the budget is still used up. Without a budget,
+   * the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -65,13 +66,13 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * How many expired rows each new request removes at most. More rows are removed than added, so that
- * no expired rows stay.
+ * The maximum number of expired rows that each new request removes. A request removes more rows
+ * than it adds, so no expired rows remain.
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * How many requests a new request may replace at most. This is enough even if the longest possible
- * request replaces the shortest ones.
+ * The maximum number of requests that a new request may replace. This is enough even if the longest
+ * possible request replaces the shortest ones.
  */
 const MOST_LEAVING = 300;
 
