@@ -44,7 +44,7 @@ export interface AllowedAuthorization extends Pick<
 /** Returns details to store with an authorization. Throws an error to refuse the authorization. */
 export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | undefined>;
 
-/** What features add to authorization requests and responses. */
+/** The additions of features to authorization requests and responses. */
 export interface AuthorizationAdditions {
   /** Finds clients that are not registered. Null if every client must be registered. */
   readonly clientSource: ClientSource | null;
@@ -59,7 +59,7 @@ export interface AuthorizationAdditions {
   readonly reading: RequestReading;
   /** A step before the consent page, for example a new sign-in. Null if no feature adds one. */
   readonly interaction: Interaction | null;
-  /** Return details to store with an authorization. */
+  /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
@@ -70,7 +70,7 @@ export interface AuthorizationAdditions {
    * the server always shows the page.
    */
   readonly priorConsent: PriorConsent | null;
-  /** Called with people's answers on the consent page. */
+  /** Functions that receive people's answers on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /** Null if a new authorization contains only the requested scopes. */
   readonly earlierScopes: EarlierScopes | null;

@@ -1,7 +1,7 @@
 import type { Authentication } from '../host.ts';
 import type { Server } from '../server.ts';
 
-/** What the host knows about the person's authentication. */
+/** The host's information about the person's authentication. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
   /** When the person authenticated, in milliseconds since 1970. Never in the future. */
   readonly at: number;

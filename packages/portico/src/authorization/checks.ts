@@ -25,7 +25,7 @@ import {
  * refuses the request, the error goes to the redirect URI.
  */
 
-/** What the checks use: the server and its features. */
+/** The parts that the checks use: the server and its features. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** How a request can arrive. */
+/** The ways in which a request can arrive. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */

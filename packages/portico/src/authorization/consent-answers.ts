@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** What a person is about to allow. It is not stored yet. */
+/** The access that a person is about to allow. It is not stored yet. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -111,8 +111,10 @@ export class ConsentAnswers {
    * Records the first decision. Returns null if the request was answered, ended or expired after it
    * was read.
    *
-   * With `prior`, no consent page is shown. Then also returns null if the earlier authorization has
-   * ended or no longer covers the request, or if the person may no longer grant the scopes.
+   * With `prior`, no consent page is shown. In that case, also returns null in these cases:
+   *
+   * - The earlier authorization has ended or no longer covers the request.
+   * - The person may no longer grant the scopes.
    */
   async #answerFirst(
     pending: ConsentRequest,

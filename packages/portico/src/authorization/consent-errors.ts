@@ -4,14 +4,16 @@ import { AuthorizationPageError } from '../errors.ts';
 /** Error pages for consent requests that cannot be shown or answered. */
 
 /**
- * Does not say what happened to the request, because another person may see the page. `detail`
- * appears only in the log.
+ * Returns an error page that does not say what happened to the request, because another person may
+ * see it. `detail` appears only in the log.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
-/** For a person who has already answered this request in the same browser (AS-8.9). */
+/**
+ * Returns the page for a person who has already answered this request in the same browser (AS-8.9).
+ */
 export function answeredBefore(
   outcome: 'allowed' | 'denied',
   accessPath: string,
@@ -26,8 +28,8 @@ export function answeredBefore(
 }
 
 /**
- * For a form that is incomplete, or whose CSRF token does not match this request and browser
- * session.
+ * Returns the page for a form that is incomplete, or whose CSRF token does not match this request
+ * and browser session.
  */
 export function notAccepted(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.answer_not_accepted'), detail);

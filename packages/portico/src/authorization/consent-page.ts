@@ -20,12 +20,13 @@ export interface ConsentView extends ShownLook {
   /** The server's name, `oauth_server:name`. */
   readonly serverName: string;
   /**
-   * The client's name. Never a name that an unverified client gave itself. That name is only in
+   * The client's name, but never a name that an unverified client gave itself. That name is only in
    * `unverified.calledName`.
    */
   readonly clientName: string;
   /**
-   * What the page shows about an unverified client. Null for a client that an operator registered.
+   * The facts that the page shows about an unverified client. Null for a client that an operator
+   * registered.
    */
   readonly unverified: Unverified | null;
   /** Whether the client's name looks like the server's name. */
@@ -33,8 +34,8 @@ export interface ConsentView extends ShownLook {
   /** The signed-in person. */
   readonly person: ShownPerson;
   /**
-   * All requested scopes, and scopes that the client keeps from earlier. Without the scopes that
-   * the person can add.
+   * All requested scopes, and the scopes that the client keeps from earlier. Scopes that the person
+   * can add are not included.
    */
   readonly scopes: readonly ShownScope[];
   /** The scopes that this person has not allowed this client before. */
@@ -68,7 +69,7 @@ export interface ConsentView extends ShownLook {
   readonly action: string;
 }
 
-/** What the page shows regardless of the request. */
+/** The values on the page that do not depend on the request. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;

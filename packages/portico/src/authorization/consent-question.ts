@@ -62,8 +62,8 @@ export function isConsentToken(csrfToken: string, requestId: string, visitor: Vi
 }
 
 /**
- * Returns what the form token depends on: the form's name and the request. Several consent pages
- * can be open at the same time (AS-8.3), so each has its own token.
+ * Returns the parts of the form token: the form's name and the request. Several consent pages can
+ * be open at the same time (AS-8.3), so each has a separate token.
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

@@ -6,7 +6,7 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** The `access_denied` responses (RFC 6749 section 4.1.2.1). */
 
-/** For a person who may grant none of the requested scopes. */
+/** Returns the response for a person who may grant none of the requested scopes. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,
@@ -17,7 +17,8 @@ export function nothingHeld(request: AuthorizationRequest, client: Client): Auth
 }
 
 /**
- * For a person who denied the request, or who allowed it but can no longer grant any of its scopes.
+ * Returns the response for a person who denied the request, or who allowed it but can no longer
+ * grant any of its scopes.
  */
 export function notAllowed(
   request: ConsentRequest,
@@ -29,7 +30,7 @@ export function notAllowed(
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
-/** For a person who allows a request again after its code was used. */
+/** Returns the response for a person who allows a request again after its code was used. */
 export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

@@ -21,8 +21,8 @@ export interface DirectRequests {
 }
 
 /**
- * Returns an error if this client must not send its requests only through a browser. Returns null
- * to accept the request.
+ * Returns an error if this client must send its requests directly to the server. Returns null if
+ * the client may send them only through a browser.
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
@@ -38,7 +38,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** For a browser that brings a reference to an unknown request. */
+/** Returns the page for a browser that brings a reference to an unknown request. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

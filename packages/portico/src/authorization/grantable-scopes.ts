@@ -27,7 +27,7 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /** For a new request, returns the scopes to show and the scopes that the person can choose. */
+  /** Returns the scopes to show for a new request, and the scopes that the person can choose. */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,

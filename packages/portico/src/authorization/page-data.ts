@@ -13,7 +13,7 @@ import {
 export interface ShownScope {
   /** The scope's name, as clients request it. */
   readonly name: string;
-  /** What the scope allows. */
+  /** The label, which says what the scope allows. */
   readonly label: string;
   /** A longer explanation, or null. */
   readonly description: string | null;
@@ -24,7 +24,7 @@ export interface ShownScope {
   readonly field?: string;
 }
 
-/** For scopes that fit under no other heading. */
+/** The heading for scopes that fit under no other heading. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
 /** The scopes under one heading. */

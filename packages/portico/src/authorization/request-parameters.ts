@@ -38,7 +38,7 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
 }
 
 /**
- * Without duplicates, because a feature may read a parameter that is already in
+ * Returns the names without duplicates. A feature may read a parameter that is already in
  * `SINGLE_PARAMETERS`.
  */
 const singleParameters = (further: readonly string[]): readonly string[] => [

@@ -35,7 +35,7 @@ export type CheckedRequest =
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-/** What a client requests: the scopes, and the resource that the tokens are for. */
+/** The access that a client requests: the scopes, and the resource that the tokens are for. */
 export interface AskedAccess {
   readonly scopes: readonly string[];
   readonly audience: string | null;
@@ -270,8 +270,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters for sending this request again. `keyParameter` is the name of the
- * parameter that contains the code's key.
+ * Returns the parameters with which the client could send this request again. `keyParameter` is the
+ * name of the parameter that contains the code's key.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

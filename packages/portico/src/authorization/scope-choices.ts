@@ -38,7 +38,7 @@ export function choicesFor(
   return optional.length + added.length === 0 ? undefined : { optional, added };
 }
 
-/** Returns the scopes that the person could add, if the client is still registered for them. */
+/** Returns the scopes that the person can add and that the client is still registered for. */
 export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
   return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
 }

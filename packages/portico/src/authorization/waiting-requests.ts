@@ -76,7 +76,9 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/** A cookie's content. A flag is 1 if it is true. False flags at the end are left out. */
+/**
+ * A cookie's content. Each flag is 1 if it is true. Trailing flags are left out if they are false.
+ */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
@@ -144,8 +146,8 @@ export class WaitingRequests {
 
   /**
    * Returns `Set-Cookie` headers that remove cookies over the limits, but never this request's
-   * cookie. `begin` cannot count the cookies if another site posted the form, because then the
-   * browser sends none.
+   * cookie. If another site posts the form, the browser sends no cookies, so `begin` cannot count
+   * them.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -183,8 +185,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns the cookie's value: the request itself, or a secret that identifies it in the store if
-   * it is too long for a cookie.
+   * Returns the cookie's value. This is the request itself. If the request is too long for a
+   * cookie, the value is a secret that identifies the request in the store.
    */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
