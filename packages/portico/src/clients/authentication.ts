@@ -34,7 +34,10 @@ const FREE_FAILURES = {
   assertions: { client: 60, address: 600 },
 } as const;
 
-/** The client id in the request, the client (null if unknown), and what it authenticated with. */
+/**
+ * A client's attempt to authenticate: the client id in the request, the client (null if unknown),
+ * and the kind of credentials.
+ */
 interface Judged {
   readonly clientId: string;
   readonly found: Client | null;
@@ -58,7 +61,9 @@ export class ClientProofs {
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
-  /** `assertions` are the methods of authentication by assertions, in the order to try them. */
+  /**
+   * `assertions` lists the methods of authentication by assertions. They are tried in this order.
+   */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
     this.#secrets = secrets;
@@ -237,8 +242,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method for this type of assertion. If several methods have the type, returns the one
- * that recognizes the assertion.
+ * Returns the method for this type of assertion. If several methods accept the type, returns the
+ * method that recognizes the assertion.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);

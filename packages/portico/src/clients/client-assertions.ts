@@ -18,9 +18,8 @@ export interface ClientAssertions {
   /** Whether clients with these keys use this method. */
   isFor(keys: ClientKeys): boolean;
   /**
-   * Whether this method is the one to verify this assertion. Called before the assertion is
-   * verified. The result must not depend on the client, so that the server does the same work for
-   * every client.
+   * Whether this method must verify this assertion. Called before the assertion is verified. The
+   * result must not depend on the client, so that the server does the same work for every client.
    */
   recognizes(assertion: Jws): boolean;
   /** Returns a function that verifies assertions sent to endpoints with these URLs. */

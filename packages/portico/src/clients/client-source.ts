@@ -12,12 +12,12 @@ export interface ClientSource {
   /** Throws a page error if the server refuses the id. Fetches nothing. */
   require(clientId: string): void;
   /**
-   * Returns why the server refuses a client with this id, and never fetches the URL. Returns null
-   * if the server accepts the id.
+   * Returns why the server refuses a client with this id. Returns null if the server accepts the
+   * id. Never fetches the URL.
    */
   refusal(url: string): string | null;
   /**
-   * Returns the client, with the metadata from its description. Also returns a revoked client.
+   * Returns the client with the metadata from its description, even if the client is revoked.
    * Fetches the description if the stored one is missing or stale. Throws a page error if the
    * description is not valid.
    */
@@ -35,8 +35,8 @@ export interface ClientSource {
 }
 
 /**
- * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). Of that
- * client, the server knows only its network.
+ * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). The
+ * server knows only the network of such a client.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

@@ -3,8 +3,8 @@ import type { JwsError, Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * How clients can authenticate at the token endpoint, with the names from RFC 7591. `none` is for
- * public clients.
+ * The client authentication methods of the token endpoint, with their names from RFC 7591. `none`
+ * is for public clients.
  */
 export const CLIENT_AUTHENTICATION_METHODS = [
   'client_secret_basic',
@@ -12,7 +12,9 @@ export const CLIENT_AUTHENTICATION_METHODS = [
   'none',
 ] as const;
 
-/** How clients with keys authenticate, if a feature verifies their assertions. */
+/**
+ * The authentication method of clients with keys. Available if a feature verifies their assertions.
+ */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
 /** The client credentials in a request, before they are verified. */

@@ -27,8 +27,8 @@ export interface ShownClient {
   /** The client's scopes that the configuration no longer offers. They have no effect. */
   readonly scopesNotOffered: readonly string[];
   /**
-   * Why the client cannot get tokens now, for example because it does not meet its profile. Null if
-   * it can get tokens.
+   * The reason why the client cannot get tokens now, for example a profile that it does not meet.
+   * Null if it can get tokens.
    */
   readonly refusal: string | null;
   /** Metadata that features add, by field name from RFC 7591. */

@@ -42,7 +42,10 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 const refuse = () =>
   Promise.reject(new Error('No feature of this server has initial access tokens'));
 
-/** Used on a server without a feature for initial access tokens. */
+/**
+ * The tokens of a server without a feature for initial access tokens: the list is empty, and the
+ * other methods reject.
+ */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

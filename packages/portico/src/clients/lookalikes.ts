@@ -63,8 +63,8 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * The minimum length of a name to search for inside other names. Shorter names are part of too many
- * words.
+ * The minimum length of a server name that is searched for inside other names. Shorter names are
+ * part of too many words.
  */
 const SHORTEST_PART = 4;
 

@@ -3,7 +3,8 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
  * Interprets a client's own metadata (RFC 7591 section 2), from a registration or from a client
- * metadata document. Problems go to the response of a registration, or to the log for a document.
+ * metadata document. Problems of a registration are reported in its response. Problems of a
+ * document are logged.
  */
 
 /**

@@ -131,8 +131,8 @@ export interface RedirectedClient {
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns a function that accepts a redirect URI if it matches a registered one exactly (RFC 9700
- * section 4.1.3), or if one of `others` accepts it.
+ * Returns a function that accepts a redirect URI. The URI must match a registered one exactly (RFC
+ * 9700 section 4.1.3), or one of `others` must accept it.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>

@@ -58,9 +58,9 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * The workload that the client is. It replaces a secret or keys: the client's platform signs a
+   * The workload that the client is, instead of a secret or keys. The client's platform signs a
    * token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID. Requires
-   * `oauth_server:workload_identity`, and the issuer must be in `oauth_server:trusted_issuers` with
+   * `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers` with
    * `asserts: ['clients']`.
    */
   readonly workload?: Workload;

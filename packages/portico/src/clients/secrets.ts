@@ -19,8 +19,8 @@ export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number
 }
 
 /**
- * The maximum number of remembered secrets. Beyond it, the least recently used secret is forgotten
- * and needs a slow hash at its next use.
+ * The maximum number of remembered secrets. When it is reached, the least recently used secret is
+ * forgotten. Its next use needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
@@ -39,8 +39,8 @@ export class ClientSecrets {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
   /**
-   * When the last overlap ends, of the clients that this process has seen with two secrets. In
-   * milliseconds since 1970.
+   * The latest end of an overlap, in milliseconds since 1970. It covers the clients that this
+   * process has seen with two secrets.
    */
   #overlapUntil = 0;
 
@@ -61,8 +61,8 @@ export class ClientSecrets {
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use only what the other request has remembered. If it fails, this request does not fail with
-    // it.
+    // Use only a result that the other request has remembered. If that request fails, this request
+    // continues.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }

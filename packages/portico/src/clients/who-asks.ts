@@ -23,11 +23,11 @@ export interface Unverified {
    * not show it.
    */
   readonly calledName: string | null;
-  /** Where the response goes. */
+  /** The destination of the response. */
   readonly answersTo: Destination;
 }
 
-/** Where a response goes. */
+/** The destination of a response. */
 export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
@@ -79,8 +79,8 @@ export function unverified(
 }
 
 /**
- * Whether people could mistake the client for this server, because its name is or looks like the
- * server's name. For an unverified client, it is enough that its name contains such a part.
+ * Whether people could mistake the client for this server, because its name is the server's name or
+ * looks like it. An unverified client's name must not even contain such a name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
