@@ -56,7 +56,7 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A request of Node, or of a framework that is based on Node. */
+/** A Node request, or a request of a framework that builds on Node. */
 interface NodeRequest {
   /**
    * The header fields, with names in lower case. Contains only the first of several `Authorization`

@@ -1,9 +1,11 @@
-/** Why a body cannot be used. `broke off` means that the client closed the connection. */
+/**
+ * The reason why a body cannot be used. `broke off` means that the client closed the connection.
+ */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * The application read the body before the endpoint could, and did not keep it. This is a mistake
- * in the application, not the client's fault. So the response is 500, and the error is logged.
+ * Thrown if the application read the body before the endpoint could, and did not keep it. This is a
+ * mistake in the application, not in the request. So the response is 500, and the error is logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';

@@ -1,6 +1,6 @@
 /**
- * What a resource tells clients about bound tokens. Bound tokens have their own `Authorization`
- * scheme, and requests with them need a proof of the key.
+ * The information about bound tokens that a resource gives to clients. Bound tokens have a separate
+ * `Authorization` scheme, and requests with them need a proof of the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, for example `DPoP`. */
@@ -17,7 +17,7 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** What a refusal says about bound tokens. */
+/** The information about bound tokens in a refusal. */
 export interface BindingRefusal extends BindingOffer {
   /**
    * Whether the request used the scheme for bound tokens. If so, the refusal contains only that

@@ -1,7 +1,8 @@
 /**
  * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs
- * around names. `trim` would also remove a no-break space, but to browsers `\u00A0__Host-session`
- * has no prefix. So any sibling domain could set that cookie.
+ * around names. `trim` would also remove other white space, for example a no-break space. But
+ * browsers do not recognize the prefix in `\u00A0__Host-session`, so any sibling domain could set
+ * that cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** What failures are counted for, for example one client from one network. */
+/** A key for counting failures, for example one client from one network. */
 export interface AttemptKey {
   readonly key: string;
   /** How many failures within a quarter of an hour are free before attempts slow down. */
@@ -42,9 +42,9 @@ const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
 /** How long after the last failure all failures are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** The maximum number of keys. Beyond it, the key with the oldest failure is forgotten. */
+/** The maximum number of keys. When it is reached, the key with the oldest failure is forgotten. */
 const MOST_KEYS = 10_000;
-/** One in this many of the attempts that would have to wait is allowed immediately. */
+/** Of the attempts that would have to wait, one in this many is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**

@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * Returns what remains of the value after writing it as JSON and reading it again. Returns the same
- * object if all its strings are well-formed.
+ * Returns the value as it is after it was written as JSON and read again. Returns the same object
+ * if all its strings are well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;

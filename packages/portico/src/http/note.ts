@@ -1,8 +1,7 @@
 /**
  * Attaches values to objects of other libraries, for example a Request. Only code that has the note
  * can read them. The value is a property with a symbol as its key. A WeakMap would also work, but
- * each of its entries costs time at every garbage collection: four WeakMaps took a quarter of an
- * introspection's time.
+ * it slows down garbage collection. Four WeakMaps took a quarter of an introspection's time.
  */
 export class Note<T> {
   readonly #key: symbol;

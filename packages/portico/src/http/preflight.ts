@@ -5,9 +5,9 @@ const LONGEST = 2048;
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the response headers that allow a preflight's request header fields: those in `listed`,
- * and all others that the page asks for, for example for tracing. Names each field, because some
- * browsers do not support `*`, and `*` never includes `Authorization`.
+ * Returns the response headers that allow a preflight's request header fields. Allows the fields in
+ * `listed` and all others that the page asks for, for example tracing headers. Names each field,
+ * because some browsers do not support `*`, and `*` never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

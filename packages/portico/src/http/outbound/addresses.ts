@@ -55,8 +55,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether this is a public internet address. For an IPv4 address that is mapped to IPv6, the IPv4
- * address decides.
+ * Whether this is a public internet address. An IPv4 address that is mapped to IPv6 is treated as
+ * the IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);

@@ -153,8 +153,8 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the count's minute is still running. If the clock was set back to before its start, the
- * minute is over.
+ * Whether the count's minute is still running. The minute also ends if the clock was set back to
+ * before its start.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;

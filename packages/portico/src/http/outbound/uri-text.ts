@@ -15,7 +15,7 @@ const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
  * Returns why this is not a valid URI, or why a browser would write its host differently. Returns
- * null if neither is the case.
+ * null if the text is valid and browsers keep its host.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -38,9 +38,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns why a browser would write the host differently, or null if it would not. Browsers read
- * `0x7f000001` as an address, and convert international names. But people must see the hostname
- * that the browser uses.
+ * Returns why a browser would write the host differently, or null if it would not. For example,
+ * browsers read `0x7f000001` as an address, and convert international names. People must see the
+ * hostname that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];
