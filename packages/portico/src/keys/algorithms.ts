@@ -5,7 +5,7 @@ import type { SigningAlgorithm } from '../store/client.ts';
 /** The default algorithm. Every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** An algorithm for ID tokens (RFC 7518 section 3.1), and what its keys look like. */
+/** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
   /** The common name for keys of this algorithm. */

@@ -11,8 +11,8 @@ const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
  * Matches the file name of a staged key. The name is derived from the key that it replaces, so that
  * each key has only one successor. The file contains the time when the key starts to sign. A
- * release that does not know staged keys treats it as the oldest key: it publishes the key but
- * signs with another one.
+ * release that does not know staged keys treats it as the oldest key. So that release publishes the
+ * key but signs with another key.
  */
 const STAGED_FILE = /^0-next-/;
 

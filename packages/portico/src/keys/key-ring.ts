@@ -70,8 +70,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // For a moment, another process may still publish an older listing. Wait until none does before
-    // a new key is used.
+    // Other processes may still publish an older listing for a moment. Wait until every process has
+    // listed the keys again before a new key is used.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -126,13 +126,13 @@ export class KeyRing {
   }
 
   /**
-   * Replaces keys. For each algorithm with a key, publishes the next key. That key starts to sign
-   * when every cache has had time to fetch it. Removes keys that no valid ID token needs.
+   * Replaces keys. For each algorithm with a key, publishes the next key. The next key starts to
+   * sign after every cache has had time to fetch it. Removes keys that no valid ID token needs.
    *
    * You can call this on a schedule. While a new key waits to sign, no further key is created.
    *
-   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible,
-   * and then changes nothing.
+   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
+   * In that case, nothing has changed.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');
@@ -143,8 +143,9 @@ export class KeyRing {
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
    * algorithm's active key. Returns their kids.
    *
-   * Throws a RangeError for an age above a century, or below the lifetime of an ID token, because a
-   * token could then outlive its key. Throws a KeyRotationError if the directory is not writable.
+   * Throws a RangeError for an age above a century. Also throws a RangeError for an age below the
+   * lifetime of an ID token, because a token could then outlive its key. Throws a KeyRotationError
+   * if the directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;

@@ -38,7 +38,8 @@ export interface KeyDescription {
 }
 
 /**
- * Describes keys. `keys` must be sorted like those of a key ring. `idTokenLifetime` is in seconds.
+ * Describes keys. `keys` must be sorted as `KeyRing.all()` returns them. `idTokenLifetime` is in
+ * seconds.
  */
 export function describeKeys(
   keys: readonly SigningKey[],

@@ -184,7 +184,8 @@ export class Rotation {
 
   /**
    * Removes other file names of removed keys. The key ring knows only one name of a key, but
-   * another process may be adding a second one. A remaining name would publish the key again.
+   * another process may be adding a second name. If a name remained, the key would be published
+   * again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -220,9 +221,9 @@ export class Rotation {
   }
 
   /**
-   * Renames staged keys that have started to sign to their permanent names. Releases that do not
-   * know staged keys choose the signing key by file name. With the permanent name, they sign with
-   * these keys, too.
+   * Gives staged keys that have started to sign their permanent file names. Releases that do not
+   * know staged keys choose the signing key by file name. With the permanent name, they also sign
+   * with these keys.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;

@@ -11,9 +11,9 @@ import { SignerError, type SigningKey } from './signing-key.ts';
 /**
  * A signing key that is not a file, for example a key in a hardware module or a key service.
  *
- * If several signers have the same algorithm, the one with the latest `signsFrom` in the past
- * signs. All signers in the server's options are published, so that clients can verify what they
- * signed.
+ * If several signers have the same algorithm, the signer that started most recently signs
+ * (`signsFrom`). All signers in the server's options are published, so that clients can verify what
+ * they signed.
  */
 export interface KeySigner {
   /** The only algorithm that the signer signs with. */

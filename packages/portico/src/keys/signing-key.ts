@@ -42,7 +42,7 @@ export interface SigningKey {
 }
 
 /**
- * The server had keys before, but now:
+ * Thrown if the server had keys before, and now:
  *
  * - the directory is missing, empty or unreadable, or
  * - the newest key of an algorithm is unreadable.
@@ -51,7 +51,7 @@ export interface SigningKey {
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** 503, as for an unreachable store, because the keys may be back soon. */
+  /** The status is 503, as for an unreachable store, because the keys may be back soon. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {

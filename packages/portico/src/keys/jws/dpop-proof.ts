@@ -37,7 +37,8 @@ export interface DpopProof {
 }
 
 /**
- * What is wrong with a proof, as a code for programs. `proof_malformed` means that it is not a JWS.
+ * The problem of a proof, as a code for programs. `proof_malformed` means that the proof is not a
+ * JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'
@@ -137,9 +138,9 @@ function requireUrl(payload: JsonObject, url: string): void {
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower
- * case, no default port, no dot segments and no unnecessary escapes. Returns null for an invalid
- * URL and for a URL with user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3). The scheme and host are in
+ * lower case. A default port, dot segments and unnecessary escapes are removed. Returns null for an
+ * invalid URL and for a URL with user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
