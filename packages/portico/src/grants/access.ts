@@ -29,7 +29,7 @@ export interface RevokedAuthorization {
   readonly revoked: boolean;
 }
 
-/** What `revokePerson` ended. */
+/** The access that `revokePerson` ended. */
 export interface RevokedPerson {
   /** How many authorizations this call ended. */
   readonly authorizations: number;
@@ -37,7 +37,7 @@ export interface RevokedPerson {
   readonly requests: number;
 }
 
-/** What `erasePerson` removed. */
+/** The data that `erasePerson` removed. */
 export interface ErasedPerson {
   /** How many authorizations this call removed, including ended ones. */
   readonly authorizations: number;
@@ -210,9 +210,9 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Until an
-   * authorization is ended, it can start another one without the consent page (`PriorConsent`). So
-   * this searches again until it finds no active authorization.
+   * Returns how many authorizations were ended, and whether the person had any. An active
+   * authorization can start another authorization without the consent page (`PriorConsent`). So the
+   * function searches again until it finds no active authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;

@@ -73,7 +73,7 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
     : form.require('code_verifier');
 }
 
-/** What a token request sends along with a code. */
+/** The values that a token request sends with a code. */
 interface Presentation {
   readonly redirectUri: string;
   /** Undefined only if the client's profile treats a missing verifier as a wrong verifier. */

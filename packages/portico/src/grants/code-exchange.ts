@@ -12,11 +12,11 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** How one grant exchanges its codes. */
+/** Rules for the exchange of one grant's codes. */
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** What happens when a code is used a second time. */
+  /** The effect of using a code a second time. */
   readonly secondUse: SecondCodeUse;
   /**
    * Returns which of the scopes in force the tokens get. Throws to refuse the request. Called

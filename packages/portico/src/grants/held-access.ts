@@ -81,9 +81,9 @@ export async function listHeld(
 }
 
 /**
- * Splits the list into ranges that can contain matches. If an authorization has not been used since
- * a time, it was created before that time. Ids start with the creation time, so the list can start
- * there. Ids from an early release do not start with the time. Nearly all of them sort above
+ * Splits the list into ranges that can contain matches. An authorization that has not been used
+ * since a time was created before that time. Ids start with the creation time, so the list can
+ * start there. Ids from an early release do not start with the time. Nearly all of them sort above
  * today's ids.
  */
 function buildParts(

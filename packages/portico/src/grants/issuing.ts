@@ -64,7 +64,7 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly isBoundLate?: boolean;
 }
 
-/** What features add to tokens. */
+/** The additions of features to token issuance. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
   /** Null if tokens are not bound to keys. */

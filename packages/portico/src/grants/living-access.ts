@@ -8,9 +8,10 @@ import { goesBackTo } from '../store/prior-consent.ts';
  * Calls `act` for each of the person's active authorizations that `isMeant` accepts. `act` must end
  * the authorization, or change it so that `isMeant` no longer accepts it.
  *
- * An authorization may start another one without the consent page at the same moment
- * (`PriorConsent`). So this searches again until it finds no more. It ignores authorizations that
- * the person allows on the consent page in the meantime. Returns how many it found.
+ * An authorization may start another authorization at the same moment, without the consent page
+ * (`PriorConsent`). So the function searches again until it finds no more. It ignores
+ * authorizations that the person allows on the consent page in the meantime. Returns how many it
+ * found.
  */
 export async function forEachLiving(
   { store, clock }: Server,
@@ -36,7 +37,7 @@ export async function forEachLiving(
   }
 }
 
-/** Why access ends and who ended it, for the audit log. */
+/** The reason why access ends, and the administrator who ends it, for the audit log. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }

@@ -31,8 +31,8 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. Beyond it, each new response replaces the oldest one. If
- * the database fails, at most one response per database connection is lost.
+ * The maximum number of stored responses. When it is reached, each new response replaces the oldest
+ * one. If the database fails, at most one response per database connection is lost.
  */
 const MOST_KEPT = 1000;
 /**
@@ -42,9 +42,9 @@ const MOST_KEPT = 1000;
 const KEPT_FOR = 300_000;
 
 /**
- * Stores token responses that the server could not send, because the store failed before it was
- * clear whether the authorization code or refresh token was used. Returns each response once, and
- * only to an identical request (decision 9).
+ * Stores token responses that the server could not send. This happens if the store fails before the
+ * server knows whether the authorization code or refresh token was used. Returns each response
+ * once, and only to an identical request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
@@ -69,8 +69,8 @@ export class LostAnswers {
    * Returns a function that answers this request if a response is stored for it. Returns null for
    * any other request.
    *
-   * The function first finds out whether the code or token was used. If it was not, the function
-   * calls `otherwise`. Rejects with the store's error while the store is unavailable.
+   * The returned function first finds out whether the code or token was used. If it was not used,
+   * the function calls `otherwise`. Rejects with the store's error while the store is unavailable.
    */
   find(
     client: Client,

@@ -33,7 +33,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
 }
 
 /**
- * For each kind of stored grant: its name in the log, and whether a refusal removes the stored
+ * The name of each kind of stored grant in the log, and whether a refusal removes the stored
  * response.
  */
 const KINDS = {
@@ -41,7 +41,7 @@ const KINDS = {
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/** Why the store issued nothing although all earlier checks passed. */
+/** Reasons why the store issued nothing although all earlier checks passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -65,8 +65,8 @@ export class Outcomes {
 
   /**
    * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If the
-   * outcome is unknown, throws the store's error, and stores the response for the case that the
-   * client repeats the request. A stored response is checked again before it is sent.
+   * outcome is unknown, throws the store's error and stores the response, in case the client
+   * repeats the request. A stored response is checked again before it is sent.
    */
   respond(
     form: Parameters,

@@ -2,7 +2,7 @@ import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
-/** What `endAllAccess` ended. */
+/** The access that `endAllAccess` ended. */
 export interface EndedAccess {
   /**
    * How many authorizations this call ended, including their codes, refresh tokens and access
@@ -62,8 +62,8 @@ export async function endAllAccess(
 }
 
 /**
- * Ends the authorizations that were started without the consent page by authorizations with ids up
- * to `newest`. Searches again until it finds no active one.
+ * Ends authorizations that were started without the consent page. Each was started by an
+ * authorization with an id up to `newest`. Searches again until it finds no active one.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

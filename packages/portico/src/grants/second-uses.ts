@@ -35,7 +35,7 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** What `SecondUses` needs from the refresh token grant. */
+/** The functions of the refresh token grant that `SecondUses` can call. */
 export interface RefreshRules {
   /** Repeats an earlier response under the current rules. */
   readonly again: Again;
