@@ -14,7 +14,10 @@ import type { SendingMode, SendingQuestion } from '../replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** What features add to authorization requests, and the response modes that can send responses. */
+/**
+ * The additions of features to authorization requests, and the response modes that can send
+ * responses.
+ */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
@@ -76,8 +79,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. An error for an unverified client first shows a page with a
-   * link or a button, so that the person decides whether to go to that site (RFC 9700 section
+   * Sends the response to the client. For an error from an unverified client, shows a page with a
+   * link or button first. So the person decides whether to go to that site (RFC 9700 section
    * 4.11.2).
    */
   async response(

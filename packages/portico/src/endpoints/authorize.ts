@@ -193,7 +193,7 @@ export class AuthorizeEndpoint {
     throw notUsable("it has expired, was used, is another client's, or never was");
   }
 
-  /** Returns when this browser first sent the request, if a feature needs to know. */
+  /** Returns when this browser first sent the request, if a feature needs this time. */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
     const waited = await this.#waiting.find(request, requestId);

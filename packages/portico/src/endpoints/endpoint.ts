@@ -50,7 +50,7 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-/** What all endpoints use to respond. */
+/** The parts of the server that all endpoints use to respond. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
@@ -69,7 +69,10 @@ export interface Answering {
 /** Responds to a request with plain data. */
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
-/** Keyed by `handle`, so that a function that replaces or wraps `handle` is never skipped. */
+/**
+ * The functions that respond with plain data. They are stored on `handle` itself, so that a
+ * function that replaces or wraps `handle` is never skipped.
+ */
 const replies = new Note<Replying>('reply');
 
 /**

@@ -8,7 +8,7 @@ import type { DescribesDetails } from '../tokens/details.ts';
 import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
-/** What features add to introspection responses. */
+/** The additions of features to introspection responses. */
 interface IntrospectionAdditions {
   /** Null if tokens are not bound to keys. */
   readonly binding: KeyBinding | null;

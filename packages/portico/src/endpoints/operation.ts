@@ -13,9 +13,9 @@ export interface OperationResponse {
 
 /** A method of an endpoint (OpenAPI 3.1, Operation Object). */
 export interface Operation {
-  /** What the endpoint does, in one short sentence. */
+  /** A short sentence that says what the endpoint does. */
   readonly summary: string;
-  /** How a caller authenticates. By default, it does not have to. */
+  /** The ways in which a caller can authenticate. By default, no authentication is needed. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   /** The query parameters and header fields. */
   readonly parameters?: readonly {

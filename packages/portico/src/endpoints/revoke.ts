@@ -28,7 +28,10 @@ export class RevokeEndpoint {
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
-  /** Revokes the token if it is a valid access token of this client. Returns whether it was. */
+  /**
+   * Revokes the token if it is a valid access token of this client. Returns whether it revoked the
+   * token.
+   */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(

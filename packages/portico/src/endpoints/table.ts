@@ -1,7 +1,7 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** What is known about an endpoint before there is a server. */
+/** The properties of an endpoint that are the same on every server. */
 export interface EndpointDescription {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
