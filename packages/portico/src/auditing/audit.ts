@@ -14,7 +14,7 @@ export const AUDIT = 'oauth_server.audit';
  */
 export type Administrator = 'console' | PersonReference;
 
-/** Extra options of an administrator's action. */
+/** Options that every administrator's action accepts. */
 export interface Acting {
   /** The administrator who acts. Missing if your application's own code acts. */
   readonly by?: Administrator;
@@ -51,7 +51,7 @@ export type AuditEvent =
       /** The `grant_type`, from RFC 6749 or from a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials. `authorization` is then null, too. */
+      /** Null for client credentials. In that case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
@@ -78,18 +78,18 @@ export type AuditEvent =
       })
   /**
    * A client revoked one of its valid access tokens and nothing else (RFC 7009). The event does not
-   * say which.
+   * identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token. `authorization` is then null, too. */
+      /** Null for a client-credentials token. In that case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * A client asked to sign a person out, and the host ended the person's session. Not sent if the
-   * host has its own page for this.
+   * A client asked to sign a person out, and the host ended the person's session. There is no such
+   * event if the host has its own page for this.
    */
   | {
       readonly type: 'signed_out';
@@ -110,8 +110,8 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person: the person's authorizations, their subject, and their
-   * identity in the stored audit log.
+   * An administrator erased a person. This removes the person's authorizations, their subject, and
+   * their identity in the stored audit log.
    */
   | (Acting & {
       readonly type: 'person_erased';
@@ -146,8 +146,8 @@ export type AuditEvent =
     })
   /**
    * An administrator linked an account to a subject at an organization, or removed the link. The
-   * event does not contain the subject, because it could not be removed from the event when the
-   * person is erased.
+   * event does not contain the subject, because the server could not remove it from the event when
+   * the person is erased.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -157,7 +157,7 @@ export type AuditEvent =
       /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again that was ended before. */
+  /** An administrator lets organizations give access again. The access was ended before. */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;

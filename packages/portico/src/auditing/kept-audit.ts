@@ -17,7 +17,10 @@ export interface AuditRecord {
    * The person that the event is about, or null. After `oauth:person:erase`, this is a pseudonym.
    */
   readonly person: PersonReference | null;
-  /** The administrator who acted. Null if there was none or it is unknown. */
+  /**
+   * The administrator who acted. Null if no administrator acted, or if the administrator is
+   * unknown.
+   */
   readonly by: Administrator | null;
   /**
    * The client address. Null if the host does not know it, if there is no request, and after the
@@ -85,8 +88,8 @@ export interface KeptAudit {
    */
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
-   * Replaces a person's id with a pseudonym in at most `batch` events about the person, and in at
-   * most `batch` events that the person caused as an administrator. Also removes the network
+   * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
+   * at most `batch` events that the person caused as an administrator. Also removes the network
    * address and request id from these events.
    *
    * Returns how many events it changed. Call it until it returns 0. If a running request writes

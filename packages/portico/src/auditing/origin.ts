@@ -33,8 +33,8 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
 }
 
 /**
- * Returns the client address. Never throws, because the event has already happened: returns null if
- * the host cannot provide the address.
+ * Returns the client address, or null if the host cannot provide it. Never throws, because the
+ * event has already happened.
  */
 function addressIn(
   { context }: Origin,

@@ -5,8 +5,8 @@ const A_MINUTE = 60_000;
 /** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;
 /**
- * The maximum number of authorizations to remember. Beyond it, the one with the oldest event is
- * forgotten.
+ * The maximum number of authorizations to remember. When it is reached, the authorization with the
+ * oldest event is forgotten.
  */
 const MOST = 10_000;
 
@@ -16,9 +16,9 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that revoked nothing. Used codes are in browser histories.
- * Anyone who finds one can send it any number of times, and the events would fill the audit log.
- * Every replay is still logged.
+ * Limits audit events about replays that revoked nothing. Used codes remain in browser histories.
+ * Anyone who finds a used code can send it any number of times, and the events would fill the audit
+ * log. Every replay is still logged.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);

@@ -16,7 +16,7 @@ export interface AuditSink extends KeptAudit {
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** Used on a server without a feature for audit events. */
+/** The sink of a server without a feature for audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,
