@@ -128,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim, up to a maximum number of claims. */
+  /** Warns once for each claim. The number of claims is limited. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -140,8 +140,8 @@ const MOST_WARNINGS = 100;
 
 /**
  * Whether every string in the value is well-formed Unicode. JSON readers treat half of a surrogate
- * pair differently: some reject the whole text, and others turn the values of two people into the
- * same value.
+ * pair differently. Some reject the whole text. Others turn the values of two people into the same
+ * value.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

@@ -61,10 +61,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether an unregistered client requests a scope that the server offers only to other clients or
- * for other resources. Clients that no operator registered request every scope that the metadata
- * lists or listed recently. This includes `openid`, which the metadata leaves out while the server
- * has no key.
+ * Whether a client that no operator registered requests a scope that the server offers only to
+ * other clients or for other resources. Such clients request every scope that the metadata lists or
+ * listed recently. This includes `openid`, which the metadata leaves out while the server has no
+ * key.
  */
 function isOfferedToOthers({
   name,

@@ -4,10 +4,10 @@ import type { ClientMetadata } from '../store/client.ts';
 
 /**
  * Binds access tokens to a client's key (RFC 7800), so that they are useless without the key. A
- * feature implements this interface. Where this is null, tokens are not bound.
+ * feature implements this interface. If a field of this type is null, tokens are not bound.
  */
 export interface KeyBinding {
-  /** How metadata and challenges describe bound tokens. */
+  /** The description of bound tokens for metadata and challenges. */
   readonly offer: BindingOffer;
   /** The authorization request parameter that contains the code's key. */
   readonly parameter: string;
@@ -53,7 +53,7 @@ export interface ProvedKey {
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What the key binding needs to know about a token. */
+/** The data about a token that the key binding uses. */
 export interface BoundToken {
   readonly thumbprint: string | null;
   /** The client's own profile, not the server's. Null if it has none. */

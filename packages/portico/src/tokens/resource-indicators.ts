@@ -17,8 +17,8 @@ export interface ResourceDescription {
   /** The resource's name for people, or null. */
   readonly label: string | null;
   /**
-   * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if it
-   * does not.
+   * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
+   * server does not publish it.
    */
   readonly metadataUrl: string | null;
   /**
@@ -39,7 +39,7 @@ export class Resources {
   /** The scopes about a person. They are available for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource of requests that name none. It can be null. */
+  /** `audience` is the resource of requests that do not name a resource. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -139,7 +139,7 @@ export function otherResource(
 }
 
 /**
- * Returns the audience for a new grant, which is the configured one. Throws `invalid_target` if the
+ * Returns the audience for a new grant: the configured audience. Throws `invalid_target` if the
  * request names another resource.
  */
 export function requireAudience(

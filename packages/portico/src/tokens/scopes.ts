@@ -36,7 +36,7 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** What the scope allows, for the person who gives consent. */
+  /** The label, which tells the person who gives consent what the scope allows. */
   readonly label: string;
   /** A longer explanation for the person who gives consent. Null if the label is enough. */
   readonly description: string | null;
@@ -164,8 +164,8 @@ export interface ScopeChoice {
   /** The scopes for a request without `scope`. Defaults to all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * The scope to grant instead of offered scopes that are not available to this client. If missing,
-   * such scopes are refused.
+   * The scope to grant instead of offered scopes that are not available to this client. If it is
+   * missing, these scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
@@ -175,7 +175,7 @@ export interface ScopeChoice {
   readonly isDropped?: (name: string) => boolean;
   /** The `error_description` if the request contains unavailable scopes or no scopes. */
   readonly refusal: string;
-  /** Why scopes are not available, for the log. */
+  /** The reason why scopes are not available, for the log. */
   readonly detail: string;
 }
 
@@ -234,8 +234,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns which of these scopes are offered and either need no permission, or one that the person
- * has now.
+ * Returns which of these scopes are offered and allowed. A scope is allowed if it needs no
+ * permission, or if the person has the permission now.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

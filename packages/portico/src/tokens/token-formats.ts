@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * Returns a new access token. Its id reveals when the token was issued, which the client already
- * knows from `expires_in`.
+ * Returns a new access token. Its id reveals when the token was issued. The client already knows
+ * this time from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
