@@ -8,7 +8,10 @@ import type { OutboxSurroundings } from './surroundings.ts';
 const TIMES = {
   /** How often a process looks for messages that other processes added. */
   look: 500,
-  /** How often it looks while there are messages, until it has found none for the time `busy`. */
+  /**
+   * How often it looks while there are messages. Ends after no message was found for the time
+   * `busy`.
+   */
   lookOften: 100,
   busy: 5000,
   /** How long a process waits after the store failed. */
@@ -68,8 +71,8 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // A console command does not deliver messages, because it ends soon. It is never started, and
-    // leaves deliveries to the processes that answer requests.
+    // A console command is never started, because it ends soon. It leaves deliveries to the
+    // processes that answer requests.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = null;

@@ -91,13 +91,11 @@ export interface ListedMessage {
   readonly kind: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /**
-   * The message's state. An `undelivered` message is tried again only if an operator asks for it.
-   */
+  /** The message's state. An `undelivered` message is retried only if an operator asks for it. */
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed. */
   readonly attempts: number;
-  /** Why the last attempt failed. Null if none has failed. */
+  /** The reason why the last attempt failed. Null if no attempt has failed. */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;

@@ -14,9 +14,7 @@ import {
 
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/**
- * How long an undelivered message is tried again after an operator asked for it, in milliseconds.
- */
+/** How long to retry an undelivered message after an operator asked for it, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
@@ -127,8 +125,8 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now. Undelivered messages are tried again for a day. Returns
-   * how many of the selected messages were undelivered.
+   * Tries the selected messages again now. Undelivered messages are retried for a day. Returns how
+   * many of the selected messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;

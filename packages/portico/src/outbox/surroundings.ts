@@ -1,7 +1,7 @@
 import type { Database, Log } from '@portico/sql';
 import type { Deliver } from './message.ts';
 
-/** What the outbox needs from a server. */
+/** The parts of a server that the outbox uses. */
 export interface OutboxSurroundings {
   readonly database: Database;
   /** Whether any feature sends messages. Otherwise, the tables of the outbox do not exist. */
