@@ -46,7 +46,8 @@ export interface ShownApplication extends ShownLook {
    */
   readonly name: string;
   /**
-   * What the page shows about an unverified client. Null for a client that an operator registered.
+   * The facts that the page shows about an unverified client. Null for a client that an operator
+   * registered.
    */
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
@@ -58,7 +59,7 @@ export interface ShownApplication extends ShownLook {
   readonly givenBy: string | null;
   /** When the application last received tokens. Null if it never did. */
   readonly lastActive: ShownDate | null;
-  /** Where responses go, without duplicates. */
+  /** The destinations of responses, without duplicates. */
   readonly answersTo: readonly Destination[];
   /** The application's current scopes. */
   readonly scopes: readonly ShownScope[];
@@ -68,7 +69,7 @@ export interface ShownApplication extends ShownLook {
   readonly csrfToken: string;
 }
 
-/** What the page shows about a client that no operator registered. */
+/** The facts that the page shows about a client that no operator registered. */
 export interface UnverifiedApplication {
   /**
    * Where the client comes from: a host in ASCII, "a program on this computer", "an application on

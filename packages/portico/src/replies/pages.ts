@@ -12,15 +12,15 @@ export interface ShownPage<View extends keyof PageData> {
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** Where the page's form finally redirects to. Null for a page without a form. */
+  /** The URL where the page's form ends after all redirects. Null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * For forms whose redirects can end anywhere. After its callback, an application may redirect to
- * another site, to a program on this computer or to a private-use scheme.
+ * The target of forms whose redirects can end anywhere. After its callback, an application may
+ * redirect to another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 

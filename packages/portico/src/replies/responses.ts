@@ -38,8 +38,8 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // Name the buffer type here, not for `body`. TypeScript before 5.7, which some hosts use, has
-  // only one kind of byte array.
+  // `body` does not name the buffer type, so name it here. TypeScript before 5.7, which some hosts
+  // use, has only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -147,8 +147,8 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // Send no challenge. It would mean that other credentials might help (RFC 9110 section 11.6.1),
-  // but they would not.
+  // A challenge would mean that other credentials might help (RFC 9110 section 11.6.1). They would
+  // not, so send no challenge.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,

@@ -7,7 +7,7 @@ import type { ConsentView } from '../authorization/consent-page.ts';
 export interface ErrorView {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** What happened, as a short title. */
+  /** A short title that says what happened. */
   readonly title: string;
   /** What the error means and what to do. */
   readonly message: string;
