@@ -1,4 +1,4 @@
-/** What an API requires of a person's authentication (RFC 9470). Set at least one member. */
+/** An API's requirements for a person's authentication (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
   /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
@@ -6,14 +6,14 @@ export interface AuthenticationRequirement {
   readonly acr?: string | readonly string[];
 }
 
-/** What a token says about its person's authentication. */
+/** The data in a token about its person's authentication. */
 export interface ToldAuthentication {
   /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
 }
 
-/** What the person must do before they can use an API. Sent in a challenge (RFC 9470 section 3). */
+/** The authentication that an API demands from the person, for a challenge (RFC 9470 section 3). */
 export interface AuthenticationDemand {
   /** The maximum age of the authentication, in seconds. Null for any age. */
   readonly maxAge: number | null;

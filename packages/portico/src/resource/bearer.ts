@@ -49,7 +49,7 @@ export interface TokenOwner {
   readonly authorization: string | null;
 }
 
-/** Why a request has no usable token. */
+/** The reason why a request has no usable token. */
 export interface NoToken {
   /**
    * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
@@ -83,7 +83,7 @@ export class BearerTokens {
   /**
    * `binding` is null if tokens are not bound to keys. `refusal` returns why a token for an
    * audience is not valid here, or null if it is valid. By default, tokens for all of the server's
-   * audiences are valid, as at its own endpoints.
+   * audiences are valid.
    */
   constructor(
     server: Server,

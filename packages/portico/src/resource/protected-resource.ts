@@ -4,8 +4,8 @@ import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
 /**
- * What a protected API, for example an MCP endpoint, needs from the server besides tokens.
- * Everything is optional.
+ * The needs of a protected API, for example an MCP endpoint, besides tokens. Every setting is
+ * optional.
  */
 export interface ResourceNeeds {
   /**
@@ -19,8 +19,8 @@ export interface ResourceNeeds {
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. If a client is registered for it, it replaces requested scopes that the
-   * client may not have.
+   * The service scope. If a client is registered for this scope, it gets this scope instead of
+   * requested scopes that it may not have.
    */
   readonly serviceScope?: string;
 }
@@ -36,11 +36,11 @@ export interface PublishedResource {
   readonly stepUp: boolean;
 }
 
-/** What features provide for the protected API. */
+/** The parts that features provide for the protected API. */
 export interface ResourceParts {
   /** How tokens are bound. Null if they are not. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** How clients learn about the API. Null if challenges do not link to metadata. */
+  /** The location of the API's metadata for clients. Null if challenges do not link to metadata. */
   readonly resource: PublishedResource | null;
 }
 
@@ -48,7 +48,9 @@ export interface ResourceParts {
 export class ProtectedResource {
   /** The URL of the API's metadata, for challenges. Null if challenges do not link to it. */
   readonly metadataUrl: string | null;
-  /** The URL where the server publishes the API's metadata. Null if it does not. */
+  /**
+   * The URL where the server publishes the API's metadata. Null if the server does not publish it.
+   */
   readonly publishedAt: string | null;
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;

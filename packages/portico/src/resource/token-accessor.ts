@@ -8,9 +8,9 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. Everything is looked up before your handler runs, so no
- * method is asynchronous, and the values are those from the start of the request. Never uses a
- * session or a cookie.
+ * The access token of the current request. The server looks up everything before your handler runs.
+ * So no method is asynchronous, and the values are those from the start of the request. Never uses
+ * a session or a cookie.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
@@ -103,12 +103,12 @@ export interface AskableScopes {
   readonly resource?: string | null;
 }
 
-/** A refusal by a feature's method of `token()`. */
+/** The refusal of a request by a feature's method of `token()`. */
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
  * Creates a feature's methods of `token()` for one request. `token` is null if there is no usable
- * token. Then `refuse` always responds that a token is needed, regardless of the refusal.
+ * token. In that case, `refuse` always responds that a token is needed, regardless of the refusal.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
