@@ -26,8 +26,8 @@ export type MessageKey = keyof typeof TABLE;
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**
- * All English messages, by key. Other languages use the same keys. Pages show the English text if a
- * language has none.
+ * All English messages, by key. Other languages use the same keys. If a language has no text for a
+ * message, pages show the English text.
  */
 export const ENGLISH: CompleteCatalog = TABLE;
 

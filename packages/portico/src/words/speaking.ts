@@ -15,11 +15,14 @@ import { createWords, type Messages, type Words } from './words.ts';
 /** Languages by tag (BCP 47). A language is loaded only if it is turned on. */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
-/** How an application configures the languages of its pages. */
+/** The settings for the languages of an application's pages. */
 export interface SpeakingOptions {
   /**
-   * `false`: only English. `true`: all available languages. A list of tags: these languages, with
-   * the default first.
+   * The languages of pages:
+   *
+   * - `false`: only English.
+   * - `true`: all available languages.
+   * - A list of tags: these languages. The first one is the default.
    */
   readonly languages?: boolean | readonly string[];
   /** The folder with the application's messages, `<tag>.json`, or null. */
@@ -82,8 +85,8 @@ export class Speaking {
   }
 
   /**
-   * Returns the page texts in the language for a request: from `ui_locales`, from
-   * `Accept-Language`, or the default.
+   * Returns the page texts in the language for a request. Looks at `ui_locales` first, then at
+   * `Accept-Language`, and then uses the default.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');

@@ -68,8 +68,8 @@ export interface Messages {
 }
 
 /**
- * Creates the texts of a language. A message that is missing in the first catalog comes from the
- * next one, and finally from English.
+ * Creates the texts of a language. If a message is missing in the first catalog, its text comes
+ * from the next catalog, and finally from English.
  */
 export function createWords(
   locale: string,
@@ -127,10 +127,7 @@ export function createWords(
   };
 }
 
-/**
- * Whether the value is HTML content. A list of plain texts is not, because it is formatted as a
- * list.
- */
+/** Whether the value is HTML content. A list of plain texts is formatted as a list instead. */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||
