@@ -70,8 +70,8 @@ export function createArgon2id(
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. Does not import `argon2` by name. Otherwise, Node versions without it could
- * not load this file at all.
+ * Computes the hash. Does not import `argon2` by name, because Node versions without it could then
+ * not load this file.
  */
 async function computeTag(
   password: string,

@@ -59,8 +59,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the last task of the network with the most tasks, if it has more tasks than the
-   * newcomer's network would have. Throws otherwise.
+   * Refuses the last task of the network with the most tasks. Does this only if that network has
+   * more tasks than the newcomer's network would have. Otherwise throws an OverloadedError.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

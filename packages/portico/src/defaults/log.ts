@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../http/json.ts';
 
-/** Where the log is written, and which levels. */
+/** The place where the log is written, and its lowest level. */
 export interface LogOptions {
   /**
    * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the process's
@@ -80,7 +80,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** The standard streams. They are never closed, because other code writes to them, too. */
+/** The standard streams. They are never closed, because other code also writes to them. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**

@@ -24,9 +24,8 @@ const SUFFIX = '.eta';
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * Returns the folder of a package's built-in views. In the source code, this is `folder`. In the
- * published package, the build puts the views into the code, so it is only a name that stands for
- * the folder.
+ * Returns the folder of a package's built-in views. In the source code, this is `folder`. The build
+ * puts the views into the code, so the published package uses a name that stands for the folder.
  */
 export function builtInFolder(
   name: string,
@@ -51,7 +50,7 @@ export interface ViewsOptions {
    * during development. Defaults to false.
    */
   readonly reloads?: boolean;
-  /** Data for every view, in addition to the view's own data. Defaults to none. */
+  /** Data for every view, in addition to the view's own data. Defaults to no data. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
