@@ -104,7 +104,7 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 }
 
 /**
- * Checks the times. Returns when the assertion expires, in whole seconds. `now` is in seconds, too.
+ * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
  */
 export function requireTimes(
   { exp, iat, nbf }: JsonObject,
@@ -126,8 +126,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. It may have no `iat` (JWT-SVID section 3). Then it must
- * expire within the maximum age. `now` is in seconds.
+ * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). In that
+ * case, it must expire within the maximum age. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   const hasAge = Object.hasOwn(claims, 'iat');

@@ -6,7 +6,7 @@ import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 export type AssertedSubject = 'people' | 'clients';
 
 /**
- * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
+ * The location of an issuer's keys: a URL, or a file with an absolute path. `lifetime` is how long
  * a fetched set is used, in seconds.
  */
 export type IssuerKeyLocation =

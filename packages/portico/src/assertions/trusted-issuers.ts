@@ -17,10 +17,10 @@ import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts
 import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
-/** How many keys to try if an assertion names none. Each try costs a verification. */
+/** How many keys to try if an assertion does not name a key. Each try costs a verification. */
 const MOST_TRIED = 10;
 
-/** What an assertion about a person must contain. */
+/** The required values in an assertion about a person. */
 export interface ExpectedAssertion {
   /** The required `typ`. */
   readonly type: string;
@@ -39,8 +39,8 @@ export interface VerifiedAssertion {
   /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion was used. Returns false if this process or another one already
-   * recorded that. Call this after all other checks, and before the server issues anything.
+   * Records that the assertion was used. Returns false if any process has already recorded this.
+   * Call this after all other checks, and before the server issues anything.
    */
   claim(): Promise<boolean>;
 }
@@ -127,8 +127,8 @@ export class TrustedIssuers {
 
   /**
    * Verifies a workload's token that this issuer signed for this audience. Returns its `sub`.
-   * Throws like `verify`. Does not mark the token as used: a platform gives a program one token,
-   * and the program uses it until it expires (RFC 7523 section 3).
+   * Throws like `verify`. Does not mark the token as used, because a program uses the token of its
+   * platform until it expires (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;

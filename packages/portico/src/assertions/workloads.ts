@@ -25,8 +25,8 @@ export function trustDomainOf(subject: unknown): string | null {
 }
 
 /**
- * Whether a subject matches a pattern. They must be equal, except that the pattern's last segment
- * can be `*`. It matches any one segment. Segments end at `/` and `:`.
+ * Whether a subject matches a pattern. They must be equal. If the pattern's last segment is `*`,
+ * the subject can have any segment there. Segments end at `/` and `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;
