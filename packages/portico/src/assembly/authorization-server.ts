@@ -210,7 +210,7 @@ function tokenEndpoint(
   );
 }
 
-/** Returns the endpoints for the metadata of APIs, if the server publishes it. */
+/** Returns the endpoints for the metadata of APIs, if the server publishes metadata. */
 function resourceMetadataEndpoints(
   resources: ProtectedResources,
   by: Answering,

@@ -15,7 +15,7 @@ export function getBranding(
 }
 
 /**
- * Returns the branding that a feature provides, or null. For a server that knows only its
+ * Returns the branding that a feature provides, or null. This is for a server that knows only its
  * `oauth_server` section. Throws a ConfigurationError with every problem.
  */
 export function brandingWithoutApplication(

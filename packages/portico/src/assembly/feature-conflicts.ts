@@ -18,9 +18,9 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if its
- * name could be the name of one of the application's routes, because routes are exempt from the
- * CSRF check by name.
+ * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if the
+ * name could belong to one of the application's routes. Routes are exempt from the CSRF check by
+ * name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;

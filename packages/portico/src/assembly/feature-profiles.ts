@@ -57,8 +57,10 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError if no feature provides what the server's profile needs, or if no
- * feature offers an ID token algorithm that the profile allows.
+ * Throws a ConfigurationError in these cases:
+ *
+ * - No feature provides what the server's profile needs.
+ * - No feature offers an ID token algorithm that the profile allows.
  */
 export function requireNeeds(
   features: readonly Feature[],

@@ -64,7 +64,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the administrators' doctor page examines. By default, only the store. */
+  /** The parts that the administrators' doctor page examines. By default, only the store. */
   readonly examined?: ExaminedApplication;
 }
 
@@ -143,7 +143,7 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions, sessions };
 }
 
-/** Returns the records of the database. With telemetry, they are measured. */
+/** Returns the records of the database. With telemetry, the calls to them are measured. */
 function buildStore(
   database: Database,
   measuring: Measuring | null,
@@ -216,7 +216,7 @@ function buildKeys(
   });
 }
 
-/** Returns what measures the server, or null if the application has no telemetry. */
+/** Returns an object that measures the server, or null if the application has no telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -229,7 +229,7 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/** Whether any authorization includes ID tokens. Then the server needs a key. */
+/** Whether any authorization includes ID tokens. If so, the server needs a key. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;

@@ -39,7 +39,7 @@ export function fieldsOfFeatures(
     .filter((field) => field.isOffered(config));
 }
 
-/** Whether the outbox is needed by a feature with this configuration. */
+/** Whether a feature with this configuration needs the outbox. */
 export function sendsMessages(features: readonly Feature[], config: OAuthServerConfig): boolean {
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }

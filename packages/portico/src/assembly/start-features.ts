@@ -73,9 +73,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes authorization details in ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
-  /** Called when a session of the application ends. */
+  /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
-  /** Remove everything that features store about a person. */
+  /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
   /** Decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
