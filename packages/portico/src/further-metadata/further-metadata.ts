@@ -11,7 +11,7 @@ export type FieldShape = 'texts' | 'text' | 'flag';
 export interface MetadataField {
   /** The field's name, for example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** What messages call one value, for example `post-logout redirect URI`. */
+  /** The name of one value in messages, for example `post-logout redirect URI`. */
   readonly called: string;
   /** The field's JSON form. Defaults to a list of strings. */
   readonly shape?: FieldShape;
@@ -23,9 +23,9 @@ export interface MetadataField {
   /**
    * Whether clients that register themselves can have the field. By default, all of them can.
    *
-   * - `with-token`: only with an initial access token, because otherwise anyone could make this
+   * - `with-token`: only clients with an initial access token. Otherwise, anyone could make this
    *   server send requests to others. For other clients, the registration leaves the field out.
-   * - `never`: no such client can have the field.
+   * - `never`: none of these clients can have the field.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
@@ -136,7 +136,7 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values, for the transaction that writes the client. Other
+   * Returns a function that writes these values in the transaction that writes the client. Other
    * fields of the client stay. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
