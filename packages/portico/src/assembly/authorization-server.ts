@@ -40,7 +40,7 @@ import type { AuthorizationServerOptions } from '../authorization-server-options
 
 /**
  * Creates an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.
- * Throws a ConfigurationError for invalid settings.
+ * Throws a ConfigurationError if settings are not valid.
  */
 export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,
@@ -210,7 +210,7 @@ function tokenEndpoint(
   );
 }
 
-/** Returns the endpoints for the metadata of each API, if the server publishes them. */
+/** Returns the endpoints for the metadata of APIs, if the server publishes metadata. */
 function resourceMetadataEndpoints(
   resources: ProtectedResources,
   by: Answering,

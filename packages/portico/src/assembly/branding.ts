@@ -4,7 +4,7 @@ import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host.ts';
 
-/** Returns the branding that a feature provides for the pages. */
+/** Returns the branding of pages that a feature provides, or null. */
 export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -15,8 +15,8 @@ export function getBranding(
 }
 
 /**
- * Returns the branding that a feature provides, for a server that knows only its `oauth_server`
- * section. Throws a ConfigurationError that names every problem.
+ * Returns the branding that a feature provides, or null. This is for a server that knows only its
+ * `oauth_server` section. Throws a ConfigurationError with every problem.
  */
 export function brandingWithoutApplication(
   features: readonly Feature[],
@@ -29,7 +29,7 @@ export function brandingWithoutApplication(
 }
 
 /**
- * Returns a host that adds the branding to every page, even if the host renders the page itself.
+ * Returns a host that adds the branding to every page, even to pages that the host renders itself.
  */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;

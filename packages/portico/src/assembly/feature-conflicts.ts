@@ -11,16 +11,16 @@ import type { SendingMode } from '../replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
-/** A feature and its contribution to the server. */
+/** A feature, with what it adds to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** The prefix of endpoint names that belong to Portico. */
+/** The prefix of the names of Portico's own endpoints. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if an endpoint of a feature has the same name or path as another endpoint. Also throws if
- * its name could be the name of a route of the application, because routes are exempt from the CSRF
- * check by name.
+ * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if the
+ * name could belong to one of the application's routes. Routes are exempt from the CSRF check by
+ * name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -66,13 +66,14 @@ export function findOnly<Adds extends object>(
 }
 
 /**
- * Matches the name of a grant. The store keeps a client's grants in one text, separated by spaces.
+ * Matches the name of a grant. The store joins a client's grants into one string, separated by
+ * spaces.
  */
 const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
 
 /**
- * Returns the grant types of the core and of the features. Throws if a feature adds a grant type
- * that the core or another feature has.
+ * Returns the grant types of Portico and of features. Throws if a feature adds a grant type that
+ * already exists.
  */
 export function collectGrantTypes(started: readonly Started[]): readonly GrantType[] {
   const types = [...GRANT_TYPES];
@@ -97,8 +98,8 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if the rules of a grant are not valid. The compiler does not check a grant that is written
- * in JavaScript, and unclear rules must not give the grant to every client.
+ * Throws if a grant's rules are not valid. The compiler does not check a grant that is written in
+ * JavaScript, and unclear rules must not give the grant to every client.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
@@ -109,8 +110,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,
     );
-  // A client's own token has every scope that the client asks for, because no person's permissions
-  // limit it.
+  // A client's own token has every scope that the client requests. No person's permissions limit
+  // it.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'confidential': it begins ` +
@@ -120,7 +121,7 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
 
 /**
  * Returns how features read authorization requests. Throws if a check does not exist, or if two
- * features replace the same check.
+ * features replace it.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};
@@ -145,8 +146,8 @@ export function collectReading(started: readonly Started[]): RequestReading {
 
 /**
  * Returns the function that delivers each kind of message. Throws if two features deliver the same
- * kind. Also throws if a feature does not declare that it sends messages, because the store might
- * not have the tables.
+ * kind. Also throws if a feature does not declare that it sends messages, because the tables might
+ * not exist.
  */
 export function collectDeliveries(
   started: readonly Started[],
@@ -171,7 +172,7 @@ export function collectDeliveries(
   return found;
 }
 
-/** Returns all metadata members that features add. Throws if two features add the same member. */
+/** Returns the metadata members of all features. Throws if two features add the same member. */
 export function collectMetadata(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
@@ -187,10 +188,7 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
   return members;
 }
 
-/**
- * Returns the response modes that features add. Throws if a feature adds a mode that the core or
- * another feature has.
- */
+/** Returns the response modes of features. Throws if a feature adds a mode that already exists. */
 export function collectResponseModes(started: readonly Started[]): readonly SendingMode[] {
   const names = new Set([QUERY]);
   return started.flatMap(({ feature, responseModes = [] }) => {
@@ -205,7 +203,7 @@ export function collectResponseModes(started: readonly Started[]): readonly Send
   });
 }
 
-/** Throws if features add a metadata member that the core has. */
+/** Throws if a feature adds a metadata member that Portico already has. */
 export function requireOwnMembers(
   members: Readonly<Record<string, unknown>>,
   core: Readonly<Record<string, unknown>>,

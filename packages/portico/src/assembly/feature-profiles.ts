@@ -15,7 +15,7 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
   );
 }
 
-/** Returns the configuration, with the settings that the server's profile requires. */
+/** Returns the configuration with the settings that the server's profile requires. */
 export function withProfile(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -27,7 +27,7 @@ export function withProfile(
   ) as OAuthServerConfig;
 }
 
-/** Returns all configuration problems that features find. */
+/** Returns all problems that features find in the configuration. */
 export function featureProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -40,7 +40,7 @@ export function featureProblems(
   ];
 }
 
-/** Returns all configuration problems of a server with a profile. */
+/** Returns all configuration problems that come from the server's profile. */
 export function profileProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -58,8 +58,10 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError if no feature provides what the server's profile needs, or if no
- * feature signs ID tokens with an algorithm that the profile allows.
+ * Throws a ConfigurationError in these cases:
+ *
+ * - No feature provides what the server's profile needs.
+ * - No feature offers an ID token algorithm that the profile allows.
  */
 export function requireNeeds(
   features: readonly Feature[],

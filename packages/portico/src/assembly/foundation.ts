@@ -50,22 +50,21 @@ import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The server's options, and the parts that complete its host. */
+/** The server's options, with what completes its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
   /** Returns every schema migration of the application. Defaults to the server's own migrations. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
-   * The languages of the host's pages. Defaults to the languages of the configuration and
-   * `messages`.
+   * The languages of the host's pages. Defaults to those in the configuration and in `messages`.
    */
   readonly speaking?: Speaking;
   /**
-   * The branding of pages. Null means Portico's own design. Defaults to the branding of the
+   * The branding of pages. Null for Portico's own design. Defaults to the branding in the
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the administrators' doctor page examines. Defaults to only the store. */
+  /** The parts that the administrators' doctor page examines. By default, only the store. */
   readonly examined?: ExaminedApplication;
 }
 
@@ -78,8 +77,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the shared parts of the server, and starts its features. Opens nothing and writes
- * nothing. Throws a ConfigurationError that names every problem.
+ * Creates what the whole server shares, and starts its features. Opens nothing and writes nothing.
+ * Throws a ConfigurationError with every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -144,7 +143,7 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions, sessions };
 }
 
-/** Returns the records of the database. Telemetry measures them. */
+/** Returns the records of the database. With telemetry, the calls to them are measured. */
 function buildStore(
   database: Database,
   measuring: Measuring | null,
@@ -217,7 +216,7 @@ function buildKeys(
   });
 }
 
-/** Returns an object that measures the server. Returns null if the application has no telemetry. */
+/** Returns an object that measures the server, or null if the application has no telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -230,7 +229,7 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/** Whether any authorization includes ID tokens. If one does, the server needs a key. */
+/** Whether any authorization includes ID tokens. If so, the server needs a key. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;

@@ -10,7 +10,7 @@ import { withProfile } from './feature-profiles.ts';
 
 /**
  * Returns every schema migration that a server with this configuration needs: those of every
- * server, and those of the features that the configuration turns on. `own` are your own features.
+ * server, and those of the features that the configuration turns on. `own` lists your own features.
  *
  * @example
  * await migrate(database, migrationsWith(config));
@@ -39,12 +39,12 @@ export function fieldsOfFeatures(
     .filter((field) => field.isOffered(config));
 }
 
-/** Whether a feature with this configuration uses the outbox. */
+/** Whether a feature with this configuration needs the outbox. */
 export function sendsMessages(features: readonly Feature[], config: OAuthServerConfig): boolean {
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
-/** Returns the migrations of the features. Throws if a name does not belong to its feature. */
+/** Returns the migrations of features. Throws if a name does not belong to its feature. */
 function migrationsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,

@@ -5,9 +5,9 @@ import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { Contributions } from './start-features.ts';
 
-/** Builds the APIs that tokens are for. Each checks tokens separately. */
+/** The APIs that tokens are for. Each checks tokens separately. */
 export class ProtectedApis {
-  /** The API for requests that name no resource: `oauth_server:audience`, or no API. */
+  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
   readonly main: ProtectedApi;
   readonly #configured: ReadonlyMap<string, ProtectedApi>;
   readonly #answering: Answering;

@@ -51,31 +51,31 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Empty if this server does not accept workloads' tokens. */
+  /** Empty if this server does not accept workload tokens. */
   readonly workloads: readonly ClientAssertions[];
-  /** The feature's hasher for client secrets. Null if the server uses the host's hasher. */
+  /** A feature's hasher for client secrets. Null if the server uses the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges do not link to the resource's metadata. */
   readonly resource: PublishedResource | null;
   /** Null if every second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** The core's grants, followed by those of the features. */
+  /** Portico's grants, then those of features. */
   readonly grants: readonly GrantType[];
-  /** The grant types. They are known before the parts are created. */
+  /** The grant types, which are known before the parts exist. */
   readonly grantTypes: GrantTypes;
-  /** The features' grants with which access begins. */
+  /** The features' grants that access can start with. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
-  /** Null if the server accepts no access that an organization gave. */
+  /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
-  /** Null if no assertion of a grant identifies a client. */
+  /** Null if no grant has assertions that identify a client. */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
-  /** Describes an authorization's details in ID tokens and introspection responses. */
+  /** Describes authorization details in ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
-  /** Called when sessions of the application end. */
+  /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
-  /** Remove what features store about a person. */
+  /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
   /** Decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
@@ -83,9 +83,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadataValues: MetadataValues;
   /** Returns the endpoints of the features that are turned on. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Receives audit events in addition to the host. */
+  /** Receives audit events in addition to the host's audit log. */
   readonly auditSink: AuditSink;
-  /** The rows of features that expire. */
+  /** Features' rows that expire. */
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
@@ -97,7 +97,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns the demands that clients can make to a server with these features. */
+/** Returns what clients can demand from a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -107,7 +107,7 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** Returns the `Authorization` schemes for the tokens of these features. */
+/** Returns the `Authorization` schemes for these features' tokens. */
 export function collectTokenSchemes(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -189,7 +189,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the features' grants, grouped by how access begins with them. */
+/** Returns features' grants, by how access starts with them. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -199,7 +199,7 @@ function collectFurtherGrants(started: readonly Started[]): Contributions['furth
   };
 }
 
-/** Returns the records that `oauth:prune` removes, in addition to the core's. */
+/** Returns what `oauth:prune` removes in addition to Portico's own records. */
 function collectExpiring(
   started: readonly Started[],
   { furtherMetadata, outbox }: Server,
@@ -219,7 +219,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** Returns the value of this member. Only one feature may have it. */
+/** Returns the value of this member, or null. Only one feature may have it. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -228,7 +228,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns all values that features add to each list. */
+/** Returns what features add to each list. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
@@ -245,10 +245,7 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
   });
 }
 
-/**
- * Returns a check for demands that no feature meets. It issues no tokens to a client with one of
- * these demands.
- */
+/** Returns a check that issues no tokens to clients with a demand that no feature meets. */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

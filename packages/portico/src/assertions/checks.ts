@@ -2,32 +2,29 @@ import { JwsError, type JsonObject } from '../keys/jws/compact.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /**
- * The checks of an assertion's header and claims. Each throws a JwsError if the assertion is not
- * valid.
+ * Checks of an assertion's header and claims. Each throws a JwsError if the assertion is not valid.
  */
 
 /** The maximum length of `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
-/**
- * The maximum lifetime of an assertion, in seconds. The server stores its `jti` for the same time.
- */
+/** The maximum lifetime of an assertion, in seconds. The server stores its `jti` for that long. */
 const LONGEST_LIFE = 86_400;
 /**
- * Header parameters that contain or name a key. The server rejects them, because it uses only the
- * keys from the configured place.
+ * Header parameters that contain a key or point to one. They are rejected, because the server uses
+ * only keys from the configured location.
  */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
- * The `typ` values of a workload's token, in lower case. Tokens of Kubernetes have no `typ`, and a
+ * The `typ` values of a workload's token, in lower case. Kubernetes tokens have no `typ`. A
  * JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value is from
  * draft-ietf-oauth-rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
- * Claims of access tokens, ID tokens and logout tokens. These tokens may have the same `typ` as a
- * workload's token. So the server tells them apart by their claims (RFC 8725 section 3.12).
+ * Claims of access tokens, ID tokens and logout tokens. These can have the same `typ` as a
+ * workload's token, so the server tells them apart by their claims (RFC 8725 section 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -66,14 +63,14 @@ function requireNoKey(header: JsonObject): void {
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
 
-/** Returns the `kid`. Returns null if it is missing. */
+/** Returns the `kid`, or null if it is missing. */
 export function readKeyId({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;
 }
 
-/** Returns a claim. Throws unless it is a text of at most 255 characters, without NUL. */
+/** Returns a claim. Throws unless it is a string of 1 to 255 characters, without NUL. */
 export function requireText(claims: JsonObject, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   const isText =
@@ -86,7 +83,7 @@ export function requireText(claims: JsonObject, name: string): string {
   throw new JwsError(`its ${name} is missing, or not a text of at most ${LONGEST_TEXT} characters`);
 }
 
-/** Throws unless `aud` is exactly this audience, as a string or as the only member of a list. */
+/** Throws unless `aud` is exactly this audience, as a string or as the only item of a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
@@ -94,7 +91,7 @@ export function requireAudience({ aud }: JsonObject, audience: string): void {
 }
 
 /**
- * Throws unless `tenant` is the configured tenant. If no tenant is configured, the claim must be
+ * Throws unless `tenant` is the configured tenant. If none is configured, the claim must be
  * missing.
  */
 export function requireTenant({ tenant }: JsonObject, expected: string | null): void {
@@ -129,8 +126,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. It may have no `iat` (JWT-SVID section 3). In that case,
- * it must expire within the maximum age. `now` is in seconds.
+ * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). In that
+ * case, it must expire within the maximum age. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   const hasAge = Object.hasOwn(claims, 'iat');
@@ -140,7 +137,7 @@ export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, 
     throw new JwsError(`its exp is more than ${maximumAge} seconds ahead, and it has no iat`);
 }
 
-/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
+/** Whether a value is a time: seconds since 1970. Fractions are allowed (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

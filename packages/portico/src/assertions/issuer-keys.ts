@@ -9,14 +9,14 @@ import type { IssuerKeyLocation } from './trusted-issuer.ts';
 /** Reads a key set (RFC 7517). Returns null for any other value. */
 export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
 
-/** Returns whether one of these keys fits. */
+/** Whether one of these keys fits. */
 export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
 
-/** Finds an issuer's public keys. */
+/** An issuer's public keys. */
 export interface IssuerKeys {
   /**
-   * Returns whether `fits` is true for the issuer's keys. Throws a NotNowError if the keys cannot
-   * be read now.
+   * Whether `fits` returns true for the issuer's keys. Throws a NotNowError if the keys cannot be
+   * read now.
    */
   haveOne(fits: FitsKeys): Promise<boolean>;
 }
@@ -24,13 +24,13 @@ export interface IssuerKeys {
 /** The maximum size of a key set, in bytes. */
 const LARGEST = 64 * 1024;
 /**
- * How long to wait until the next fetch, in milliseconds. `BETWEEN_FETCHES` applies after a
- * successful fetch, and `AFTER_FAILURE` after a failed one.
+ * The minimum time between fetches, in milliseconds. `BETWEEN_FETCHES` applies after a successful
+ * fetch, and `AFTER_FAILURE` after a failed one.
  */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
 
-/** Returns an object that reads the keys at this location. */
+/** Returns the keys at this location. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
   fetching: GuardedOptions,
@@ -42,8 +42,8 @@ export function issuerKeysAt(
 }
 
 /**
- * Reads keys from a file. It reads the file for each assertion, so that a change takes effect
- * immediately. It parses the keys only if the text has changed, because anyone can send assertions
+ * Reads keys from a file. Reads the file for each assertion, so that a change takes effect
+ * immediately. Parses the keys only if the text has changed, because anyone can send assertions
  * that no key fits.
  */
 class KeysInFile implements IssuerKeys {
@@ -81,7 +81,7 @@ class KeysInFile implements IssuerKeys {
   }
 }
 
-/** Returns the content of a file. Returns null if it is longer than `limit` bytes. */
+/** Returns a file's content, or null if it is longer than `limit` bytes. */
 async function readAtMost(file: string, limit: number): Promise<string | null> {
   const handle = await open(file);
   try {
@@ -99,15 +99,14 @@ interface Fetched {
 }
 
 /**
- * Fetches keys that an issuer publishes, and uses a fetched set for its lifetime. If no key fits,
- * it fetches the set again before that, so that an issuer can change its keys without telling the
- * server.
+ * Fetches keys that an issuer publishes. Uses a fetched set for its lifetime. If no key fits,
+ * fetches the set again before that, so that an issuer can change its keys without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
   /**
-   * How long a fetched set is used, in milliseconds. After that time, the server no longer accepts
-   * a withdrawn key.
+   * How long a fetched set is used, in milliseconds. Afterwards, the server no longer accepts a
+   * withdrawn key.
    */
   readonly #lifetime: number;
   readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
@@ -117,7 +116,7 @@ class KeysAtUrl implements IssuerKeys {
   /** When the last fetch ended, and how long to wait after it, in milliseconds. */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
-  /** The fetch that starts when the running fetch has ended. */
+  /** The fetch that starts when the running fetch ends. */
   #following: Promise<readonly PublicKey[]> | null = null;
 
   constructor(
@@ -140,8 +139,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key has signed the assertion. Otherwise anyone could make the
-    // server fetch again and again.
+    // Fetch again only if a known key signed the assertion. Otherwise anyone could make the server
+    // fetch again and again.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -150,19 +149,19 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /** Whether the time is over. If the clock was set back, the time is over too. */
+  /** Whether the time has passed. It also counts as passed if the clock was set back. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
   }
 
   /**
-   * Returns newly fetched keys. If the keys have a lifetime, the result of a running fetch is
-   * enough. Otherwise, a new fetch must start now.
+   * Returns newly fetched keys. If fetched keys have a lifetime, the result of a running fetch is
+   * enough. Otherwise, a new fetch must start.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The response to the running fetch may have been sent before a key was withdrawn. So wait for
+    // The response to the running fetch may be older than the withdrawal of a key. So wait for
     // another fetch.
     this.#following ??= this.#underWay
       .catch(() => null)
@@ -181,8 +180,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // The response may contain a key that is withdrawn during the fetch. So the lifetime starts
-    // now, and not when the response arrives.
+    // A key in the response may be withdrawn during the fetch. So the lifetime starts now, not when
+    // the response arrives.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

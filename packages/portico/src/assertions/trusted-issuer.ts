@@ -6,7 +6,7 @@ import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 export type AssertedSubject = 'people' | 'clients';
 
 /**
- * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
+ * The location of an issuer's keys: a URL, or a file with an absolute path. `lifetime` is how long
  * a fetched set is used, in seconds.
  */
 export type IssuerKeyLocation =
@@ -15,8 +15,8 @@ export type IssuerKeyLocation =
 /** An issuer other than this server, whose signed assertions the server accepts (RFC 7521). */
 export interface TrustedIssuer {
   /**
-   * The value of `iss`, compared character by character. For SPIFFE, this is the id of a trust
-   * domain, and the server finds it in the token's `sub`.
+   * The exact value of `iss`. For SPIFFE, this is the id of a trust domain, which the server finds
+   * in the token's `sub`.
    */
   readonly issuer: string;
   /** Where the issuer's public keys are (RFC 7517). */
@@ -25,9 +25,9 @@ export interface TrustedIssuer {
   readonly algorithms: readonly VerifiedAlgorithm[];
   /** What the issuer may assert. */
   readonly asserts: readonly AssertedSubject[];
-  /** The only value of `tenant` that is accepted. Null if assertions must have no tenant. */
+  /** The only accepted value of `tenant`. Null if assertions must have no tenant. */
   readonly tenant: string | null;
-  /** How far the issuer's clock may differ, in seconds. */
+  /** How far the issuer's clock may be off, in seconds. */
   readonly clockTolerance: number;
   /** The maximum age of an assertion, in seconds. */
   readonly maximumAge: number;

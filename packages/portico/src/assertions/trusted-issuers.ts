@@ -17,12 +17,10 @@ import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts
 import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
-/**
- * The maximum number of keys to try if an assertion names no key. Each try costs a verification.
- */
+/** How many keys to try if an assertion does not name a key. Each try costs a verification. */
 const MOST_TRIED = 10;
 
-/** The required properties of an assertion about a person. */
+/** The required values in an assertion about a person. */
 export interface ExpectedAssertion {
   /** The required `typ`. */
   readonly type: string;
@@ -30,10 +28,10 @@ export interface ExpectedAssertion {
   readonly audience: string;
 }
 
-/** An assertion that its issuer signed for this server, and that is valid now. */
+/** An assertion that its issuer signed for this server and that is valid now. */
 export interface VerifiedAssertion {
   readonly issuer: string;
-  /** The issuer's tenant. Null if it has none. */
+  /** The issuer's tenant, or null. */
   readonly tenant: string | null;
   readonly subject: string;
   /** The algorithm of its signature. */
@@ -41,8 +39,8 @@ export interface VerifiedAssertion {
   /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion was used. Returns false if any process has recorded that before.
-   * Call it after all other checks, and before the server issues anything.
+   * Records that the assertion was used. Returns false if any process has already recorded this.
+   * Call this after all other checks, and before the server issues anything.
    */
   claim(): Promise<boolean>;
 }
@@ -52,7 +50,7 @@ interface KnownIssuer {
   readonly keys: IssuerKeys;
 }
 
-/** Verifies assertions of the issuers that the server trusts (RFC 7521 section 5.2). */
+/** Verifies assertions from issuers that the server trusts (RFC 7521 section 5.2). */
 export class TrustedIssuers {
   readonly #known: ReadonlyMap<string, KnownIssuer>;
   readonly #singleUses: SingleUses;
@@ -92,8 +90,8 @@ export class TrustedIssuers {
   }
 
   /**
-   * Returns the tenant whose assertions are accepted. Returns null if no tenant is configured, or
-   * if the issuer is unknown.
+   * Returns the tenant whose assertions are accepted. Returns null if none is configured or the
+   * issuer is unknown.
    */
   tenantOf(issuer: string): string | null {
     return this.#known.get(issuer)?.settings.tenant ?? null;
@@ -101,7 +99,8 @@ export class TrustedIssuers {
 
   /**
    * Verifies an assertion about a person. Throws a JwsError with the reason if it is not valid for
-   * this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes nothing.
+   * this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes nothing
+   * to the store.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -127,9 +126,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Verifies a workload's token that this issuer signed for this audience, and returns its `sub`.
-   * Throws like `verify`. It does not mark the token as used, because a platform gives a program
-   * one token, which the program presents until it expires (RFC 7523 section 3).
+   * Verifies a workload's token that this issuer signed for this audience. Returns its `sub`.
+   * Throws like `verify`. Does not mark the token as used, because a program uses the token of its
+   * platform until it expires (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;
@@ -153,8 +152,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns the keys for JWT-SVIDs in a trust bundle as an ordinary key set. The other keys of a
- * trust domain sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns the JWT-SVID keys of a trust bundle as an ordinary key set. A trust domain's other keys
+ * sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

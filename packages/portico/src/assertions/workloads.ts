@@ -1,6 +1,6 @@
-/** Compares names of workloads in tokens with the patterns of registered clients. */
+/** Compares the names of workloads in tokens with the patterns of registered clients. */
 
-/** The beginning of a SPIFFE trust domain's id. This id is the issuer of JWT-SVIDs. */
+/** The start of the id of a SPIFFE trust domain, which is the issuer of JWT-SVIDs. */
 const SPIFFE = 'spiffe://';
 /** Matches the id of a trust domain (SPIFFE-ID section 2.1). It is at most as long as an issuer. */
 const TRUST_DOMAIN = /^spiffe:\/\/[a-z0-9._-]{1,246}$/;
@@ -8,26 +8,25 @@ const TRUST_DOMAIN = /^spiffe:\/\/[a-z0-9._-]{1,246}$/;
 const SPIFFE_ID = /^(spiffe:\/\/[a-z0-9._-]{1,246})\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
 /** Matches visible ASCII characters. */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
-/** Matches the text that `*` can stand for: a whole segment, with the characters of SPIFFE IDs. */
+/** Matches what `*` can stand for: one whole segment, with the characters of SPIFFE IDs. */
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** Matches the segments `.` and `..`. Some programs do not read them as names. */
+/** Matches the segments `.` and `..`, which some programs do not treat as names. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
-/** Whether this is the id of a SPIFFE trust domain, such as `spiffe://example.org`. */
+/** Whether this is the id of a SPIFFE trust domain, for example `spiffe://example.org`. */
 export function isTrustDomain(issuer: string): boolean {
   return TRUST_DOMAIN.test(issuer);
 }
 
-/** Returns the id of the trust domain of a SPIFFE ID. Returns null for any other value. */
+/** Returns the trust domain of a SPIFFE ID, or null for any other value. */
 export function trustDomainOf(subject: unknown): string | null {
   if (typeof subject !== 'string' || DOTS.test(subject.slice(SPIFFE.length))) return null;
   return SPIFFE_ID.exec(subject)?.[1] ?? null;
 }
 
 /**
- * Whether a subject matches a pattern. They are compared character by character. If the last
- * segment of the pattern is `*`, the subject may have any one segment there. Segments end at `/`
- * and `:`.
+ * Whether a subject matches a pattern. They must be equal. If the pattern's last segment is `*`,
+ * the subject can have any segment there. Segments end at `/` and `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;
@@ -37,8 +36,8 @@ export function matchesSubject(pattern: string, subject: string): boolean {
 }
 
 /**
- * Returns why no client can have this pattern. Returns null if a client can have it. The text
- * continues a sentence.
+ * Returns why no client can have this pattern, or null if a client can. The result continues a
+ * sentence.
  */
 export function subjectProblem(issuer: string, pattern: string): string | null {
   if (!SUBJECT.test(pattern)) return 'must be 1 to 255 visible ASCII characters';

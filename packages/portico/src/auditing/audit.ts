@@ -2,36 +2,37 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The name under which the host kit emits every AuditEvent:
- * `application.events.on(AUDIT, (event) => …)`.
+ * The name of the host kit's audit events: `application.events.on(AUDIT, (event) => …)`. Each is an
+ * AuditEvent.
  */
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * The administrator who acts: a user of the console, or a signed-in person on an administrator's
- * page. The code that handles the request sets this value. It never comes from the request itself.
+ * The administrator who acts: a user of the console, or a person who is signed in on an
+ * administrator's page. Set by the code that handles the request, never taken from the request
+ * itself.
  */
 export type Administrator = 'console' | PersonReference;
 
-/** Additional options of an administrator's action. */
+/** Options that every administrator's action accepts. */
 export interface Acting {
-  /** The administrator who acts. Missing if the application's own code acts. */
+  /** The administrator who acts. Missing if your application's own code acts. */
   readonly by?: Administrator;
 }
 
 /** The authorization that an event is about. */
 export interface AuditedAuthorization {
-  /** The authorization's id. The id grants no access. */
+  /** The authorization's id. It grants no access. */
   readonly authorization: string;
-  /** The client that has the authorization. */
+  /** The client that has access. */
   readonly clientId: string;
-  /** The person who gave the authorization. */
+  /** The person who gave the access. */
   readonly person: PersonReference;
 }
 
 /**
- * An event for a host's audit log. The host receives it after the change is durable, and before the
- * response is sent. An event never contains a secret, a token or a code.
+ * An event for a host's audit log. The host receives it after the change is durable and before the
+ * response is sent. Events never contain a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -39,8 +40,8 @@ export type AuditEvent =
       readonly scopes: readonly string[];
       readonly audience: string | null;
       /**
-       * The id of the earlier authorization in which the person gave this consent. Missing if the
-       * person answered on the consent page.
+       * The id of the earlier authorization whose consent was reused. Missing if the person
+       * answered on the consent page.
        */
       readonly remembered?: string;
     })
@@ -57,21 +58,21 @@ export type AuditEvent =
     }
   /**
    * An authorization code or refresh token was used a second time, so an attacker may have it. All
-   * tokens of the authorization are now revoked.
+   * of the authorization's tokens are now revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /**
-   * A refresh token was used a second time within `refresh_retry_seconds`, and got the same
-   * response again.
+   * A refresh token was used a second time within `refresh_retry_seconds`, and the response was
+   * repeated.
    */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization &
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
-         * administrator. `session` means that the person's session ended.
+         * Why it was revoked: by a detected replay, by the client (RFC 7009), by the person, or by
+         * an administrator (`operator`). `session` means that the person's session ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
@@ -87,23 +88,21 @@ export type AuditEvent =
       readonly authorization: string | null;
     }
   /**
-   * A client asked to sign a person out, and the host has ended the person's session. There is no
+   * A client asked to sign a person out, and the host ended the person's session. There is no such
    * event if the host has its own page for this.
    */
   | {
       readonly type: 'signed_out';
-      /** The client that asked. Null if the client is unknown. */
+      /** The client that asked. Null if unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
-       * Whether the person confirmed the sign-out. If not, the client proved with an ID token that
-       * it may sign the person out.
+       * Whether the person confirmed the sign-out. Otherwise, the client proved with an ID token
+       * that it may sign the person out.
        */
       readonly confirmed: boolean;
     }
-  /**
-   * An administrator revoked all of a person's authorizations. There is one event for all of them.
-   */
+  /** An administrator revoked all of a person's authorizations. One event covers all of them. */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
@@ -112,7 +111,7 @@ export type AuditEvent =
     })
   /**
    * An administrator erased a person. This removes the person's authorizations, their subject, and
-   * their identity in the stored audit.
+   * their identity in the stored audit log.
    */
   | (Acting & {
       readonly type: 'person_erased';
@@ -122,14 +121,14 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator ended all access after the database was restored from a backup. There is one
-   * event for all of it.
+   * An administrator ended all access after the database was restored from a backup. One event
+   * covers everything.
    */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The numbers of ended authorizations, ended tokens of clients themselves, ended waiting
-       * requests, and ended initial access tokens.
+       * How many authorizations ended. The other numbers count ended tokens of clients themselves,
+       * waiting requests, and initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -137,8 +136,8 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported the subject identifiers of people (`oauth:subject:import`). There is
-   * one event for all of them.
+   * An administrator imported people's subject identifiers (`oauth:subject:import`). One event
+   * covers all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
@@ -146,31 +145,29 @@ export type AuditEvent =
       readonly subjects: number;
     })
   /**
-   * An administrator linked an account to the subject of an organization, or removed the link. The
-   * event does not contain the subject, because the server could not remove the subject from it
-   * when the person is erased.
+   * An administrator linked an account to a subject at an organization, or removed the link. The
+   * event does not contain the subject, because the server could not remove it from the event when
+   * the person is erased.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
       readonly person: PersonReference;
-      /** The issuer of the organization. */
+      /** The organization's issuer. */
       readonly issuer: string;
-      /** The tenant of the issuer. Null if it has none. */
+      /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator allowed organizations to give access again that was ended. */
+  /** An administrator lets organizations give access again. The access was ended before. */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
       /**
-       * The client whose access was allowed again. Null for all clients, except those whose access
-       * was also ended individually.
+       * The client whose access was allowed again. Null for all clients, except for those whose
+       * access was also ended individually.
        */
       readonly clientId: string | null;
     })
-  /**
-   * A client was registered. For a document client, this means that a person saw its first request.
-   */
+  /** A client was registered. For a document client: a person saw its first request. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
@@ -179,16 +176,16 @@ export type AuditEvent =
       Acting & {
         readonly type: 'client_updated';
         /**
-         * The changed fields, such as `redirect_uris`, with their values before and after. For
-         * keys, this contains only their ids.
+         * The changed fields, for example `redirect_uris`, with their values before and after. Keys
+         * appear only as their ids.
          */
         readonly changes: Readonly<
           Record<string, { readonly before: unknown; readonly after: unknown }>
         >;
       })
   /**
-   * A client was revoked. For a document client, this means that its URL is blocked, even if no
-   * person has used the client here.
+   * A client was revoked. For a document client: its URL is blocked, even if no person has used the
+   * client here.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /** A document client's URL was unblocked. Its earlier authorizations and tokens stay ended. */
@@ -197,14 +194,14 @@ export type AuditEvent =
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
-       * stopped immediately.
+       * When the previous secret stops working, in milliseconds since 1970. Null if it has already
+       * stopped.
        */
       readonly previousExpiresAt: number | null;
     })
   /**
-   * An initial access token was created or revoked. The event contains the token's id, which grants
-   * no access.
+   * An initial access token was created or revoked. The event contains its id, which grants no
+   * access.
    */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
@@ -225,8 +222,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * The server refused a signed-in person an administrator's page or form. For each person and
-   * reason, there is at most one event per minute.
+   * A signed-in person was refused access to an administrator's page or form. There is at most one
+   * event per minute for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
@@ -242,74 +239,75 @@ export type AuditEvent =
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * The number of refusals for this person and reason since the last event, including this one.
+       * How often this person was refused for this reason since the last event, including this
+       * time.
        */
       readonly refusals: number;
     }
   /**
-   * A tool of the MCP endpoint was called. Recorded only with `mcp:audit`. The event contains
-   * neither the arguments nor the result.
+   * A tool of the MCP endpoint was called. Recorded only with `mcp:audit`. Contains neither the
+   * arguments nor the result.
    */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /** The person for whom the client called the tool. Null for a service. */
+      /** The person that the client called the tool for. Null for a service. */
       readonly person: PersonReference | null;
       /**
-       * `asked` means that the tool asks a question first. The client then calls it again with the
+       * `asked` means that the tool asks a question first. The client calls it again with the
        * answers.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
-      /** In milliseconds. */
+      /** The duration, in milliseconds. */
       readonly duration: number;
     }
   /**
-   * A resource of the MCP endpoint was read. Recorded only with `mcp:audit`. The event does not
-   * contain the resource's content.
+   * A resource of the MCP endpoint was read. Recorded only with `mcp:audit`. Does not contain the
+   * resource's content.
    */
   | {
       readonly type: 'resource_read';
       /** The resource's URI. */
       readonly resource: string;
       readonly clientId: string;
-      /** The person for whom the client read the resource. Null for a service. */
+      /** The person that the client read the resource for. Null for a service. */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
-      /** In milliseconds. */
+      /** The duration, in milliseconds. */
       readonly duration: number;
     }
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
    * After many wrong secrets, an attempt got a 429 response for the first time. Further 429
-   * responses cause no events until a quarter of an hour has passed without a failure.
+   * responses cause no events, until there has been no failure for a quarter of an hour.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * A sign-in on the kit's page failed, because the password was wrong or no account has the name.
+   * A sign-in on the kit's page failed: the password was wrong, or no account has the name.
    * `sign_in_slowed` means that the first attempt in a series got a 429 response. These events are
-   * stored and streamed. They are not emitted as AuditEvents, because the kit emits events with the
-   * same names.
+   * stored and streamed, but not emitted as AuditEvents, because the kit emits events with the same
+   * names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** A failed sign-in. It never contains the text that the person typed. */
+/** A failed sign-in. Never contains what the person typed. */
 export interface AuditedSignIn {
   /**
    * The account with the typed name. Null if no account has the name, or if the provider does not
-   * reveal the account.
+   * reveal it.
    */
   readonly person: PersonReference | null;
   /** The client address. Null if the host does not know it. */
   readonly address: string | null;
-  /** The request id in the response. Null if there is no request. */
+  /** The request id in the response, or null. */
   readonly requestId: string | null;
 }
 
 /** The client that an event is about, and who registered it. */
 export interface AuditedClient {
-  /** The client id. For a document client, its URL. */
+  /** The client id. It is the URL of a document client. */
   readonly clientId: string;
   /**
    * Who registered the client: an operator, the client itself, or the document whose URL is the
@@ -321,8 +319,7 @@ export interface AuditedClient {
 /** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if the sent id is unknown, because the sent text may be anything, even a
-   * secret.
+   * The client's id. Null if the sent id is unknown, because it could be anything, even a secret.
    */
   readonly clientId: string | null;
   /** The client address. Null if the host does not know it. */
@@ -330,14 +327,14 @@ export interface FailedClientAuthentication {
 }
 
 /**
- * Passes an event to the host. Never rejects. The change has already happened, so the server only
- * logs a failure to record it.
+ * Passes an event to the host. Never rejects: the change has already happened, so the server only
+ * logs a failure.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. If `taken` fails, the Audit only logs the
- * failure, because the change has already happened.
+ * Returns an Audit that passes events to `taken`. If `taken` fails, only logs the failure, because
+ * the change has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {
@@ -352,9 +349,7 @@ export function takenBy(taken: Audit, log: Log): Audit {
   };
 }
 
-/**
- * Returns the acting administrator, for an event. The object is empty if no administrator is given.
- */
+/** Returns the acting administrator for an event. Empty if no administrator is given. */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

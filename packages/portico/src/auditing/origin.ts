@@ -12,15 +12,15 @@ interface Origin {
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. Every event that is recorded during the work contains the request's id.
+ * Runs work for a request. All events that are recorded during the work contain the request's id.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the id of the current request, and its client address from `addressOf`. A value is null
- * outside of a request, or if `addressOf` fails.
+ * Returns the current request's id and its client address (from `addressOf`). Both are null outside
+ * a request. The address is also null if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -33,8 +33,8 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
 }
 
 /**
- * Returns the client address. If the host cannot provide it, returns null and does not throw,
- * because the event has already happened.
+ * Returns the client address, or null if the host cannot provide it. Never throws, because the
+ * event has already happened.
  */
 function addressIn(
   { context }: Origin,

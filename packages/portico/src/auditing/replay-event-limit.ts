@@ -5,8 +5,8 @@ const A_MINUTE = 60_000;
 /** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;
 /**
- * The maximum number of remembered authorizations. The one whose event is oldest is forgotten
- * first.
+ * The maximum number of authorizations to remember. When it is reached, the authorization with the
+ * oldest event is forgotten.
  */
 const MOST = 10_000;
 
@@ -16,9 +16,9 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that revoked nothing. Browser histories contain used codes.
- * Anyone who finds such a code can send it any number of times, and the events would fill the
- * audit. The log still has a line for each replay.
+ * Limits audit events about replays that revoked nothing. Used codes remain in browser histories.
+ * Anyone who finds a used code can send it any number of times, and the events would fill the audit
+ * log. Every replay is still logged.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);
@@ -26,8 +26,8 @@ export class ReplayEventLimit {
   readonly #most: number;
 
   /**
-   * `clock` returns milliseconds since 1970. `most` is the maximum number of events per minute for
-   * one authorization.
+   * `clock` returns milliseconds since 1970. `most` is the maximum number of events per minute and
+   * authorization.
    */
   constructor(clock: () => number, most = MOST_EVENTS) {
     this.#clock = clock;
@@ -38,7 +38,7 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // If the clock is set back, do not suppress events for longer than a minute.
+    // If the clock was set back, suppress events for at most a minute.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

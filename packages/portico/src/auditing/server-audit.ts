@@ -6,17 +6,17 @@ import type { KeptAudit } from './kept-audit.ts';
 export interface AuditSink extends KeptAudit {
   /** Whether the sink stores new events, so that `list` returns them. */
   readonly keeps: boolean;
-  /** Receives an event. Null if the sink receives no events. */
+  /** Receives an event. Null if the sink wants no events. */
   readonly record: Audit | null;
 }
 
 /**
- * Records audit events, and lists the stored ones. `record` stores an event without passing it to
- * the host.
+ * Records audit events and lists stored ones. `record` stores an event without passing it to the
+ * host.
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** The sink of a server that has no feature for audit events. */
+/** The sink of a server without a feature for audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,
@@ -25,8 +25,8 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Passes events to the host and the sink at the same time. The sink receives events only after
- * every feature has started. Never rejects.
+ * Passes events to the host and the sink at the same time. Until every feature has started, the
+ * sink receives no events. Never rejects.
  */
 export function serverAudit(
   host: { readonly audit: Audit; readonly log: Log },

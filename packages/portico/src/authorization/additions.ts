@@ -13,14 +13,14 @@ import type { RequestReading } from './request-check.ts';
 import type { ResponseModes } from './response-modes.ts';
 import type { ScopeChoices } from './scope-choices.ts';
 
-/** Finds the scopes that this person has allowed this client before, for this audience. */
+/** Finds the scopes that this person has already allowed this client for this audience. */
 export type EarlierScopes = (
   client: Client,
   person: PersonReference,
   audience: string | null,
 ) => Promise<readonly string[]>;
 
-/** An authorization that a person has just allowed. The server has not stored it yet. */
+/** An authorization that a person has allowed, before the server stores it. */
 export interface AllowedAuthorization extends Pick<
   Family,
   'id' | 'clientId' | 'person' | 'subject' | 'scopes'
@@ -34,33 +34,30 @@ export interface AllowedAuthorization extends Pick<
   /** The HTTP request with the person's answer. */
   readonly request: Request;
   /**
-   * When the server started to read the signed-in person from the host, in milliseconds since 1970.
+   * When the server started to ask the host for the signed-in person, in milliseconds since 1970.
    */
   readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns details to store with an authorization. It can throw an error to refuse the
- * authorization.
- */
+/** Returns details to store with an authorization. Throws an error to refuse the authorization. */
 export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | undefined>;
 
 /** The additions of features to authorization requests and responses. */
 export interface AuthorizationAdditions {
-  /** Finds clients that were never registered. Null if every client is registered. */
+  /** Finds clients that are not registered. Null if every client must be registered. */
   readonly clientSource: ClientSource | null;
   /** Stores requests that clients send directly. Null if no feature does this. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Whether a response to a client may go to a URI. */
+  /** Whether a response for a client may go to a URI. */
   readonly mayRedirect: MayRedirect;
-  /** The response modes: `query`, and the features' modes. */
+  /** The response modes: `query`, and those of features. */
   readonly responseModes: ResponseModes;
   /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /** The step before the consent page, such as a new sign-in. Null if no feature adds a step. */
+  /** A step before the consent page, for example a new sign-in. Null if no feature adds one. */
   readonly interaction: Interaction | null;
   /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];
@@ -82,8 +79,8 @@ export interface AuthorizationAdditions {
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
   /**
-   * The path of the page where people see and revoke what they allowed. Null if there is no such
-   * page.
+   * The path of the page where people see and revoke what they have allowed. Null if there is no
+   * such page.
    */
   readonly accessPath: string | null;
 }

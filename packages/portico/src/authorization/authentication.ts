@@ -11,9 +11,9 @@ export interface KnownAuthentication extends Omit<Authentication, 'at'> {
 const SKEW = 60_000;
 
 /**
- * Asks the host when the signed-in person authenticated. Returns null if the host does not know, or
- * if it returns a time in the future, because that proves nothing. Throws if the host's result is
- * invalid.
+ * Asks the host when the signed-in person authenticated. Returns null if the host does not know.
+ * Also returns null for a time in the future, because it proves nothing. Throws if the host's
+ * result is not valid.
  */
 export async function findAuthentication(
   { host, clock }: Server,

@@ -9,35 +9,35 @@ interface Browser {
   readonly value: string;
   /** A keyed hash of the person. Empty until a person is signed in. */
   readonly person: string;
-  /** The cookie that the browser sent. Null if the browser sent no cookie. */
+  /** The cookie that the browser sent, or null. */
   readonly sealed: string | null;
-  /** Whether the browser gets a new cookie, even if it has a current one. */
+  /** Whether the browser gets a new cookie even though its current one is valid. */
   readonly renewed: boolean;
 }
 
 /**
- * The possible cookies of a browser. There may be several, because over http, a sibling domain can
- * set a cookie with the same name.
+ * The possible cookies of a browser. There can be several: over http, a sibling domain can set a
+ * cookie with the same name.
  */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** Matches the random bits, followed by the person's hash if a person is signed in. */
+/** Matches the random bits, and the person's hash after them if a person is signed in. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /**
- * The maximum length of a cookie's value, in characters. Portico's own cookies have about 150
+ * The maximum length of a cookie's value, in characters. Portico's cookies have about 150
  * characters.
  */
 const LONGEST_VALUE = 200;
 /**
- * The maximum number of cookies with this name that Portico tries, starting from the last. Over
- * http, a sibling domain can set cookies with the same name. Browsers send cookies with a longer
- * path first (RFC 6265 section 5.4). So for each parent domain, at most one foreign cookie for the
- * same path can follow Portico's cookie.
+ * How many cookies with this name Portico tries, starting with the last. Over http, a sibling
+ * domain can set cookies with the same name. Browsers send cookies with a longer path first (RFC
+ * 6265 section 5.4). So for each parent domain, at most one foreign cookie for the same path can
+ * follow Portico's cookie.
  */
 const MOST_TRIED = 4;
 
 /**
- * Distinguishes browsers with a cookie, for a host without `browserSecret`. The cookie contains 256
+ * Tells browsers apart by a cookie, for a host without `browserSecret`. The cookie contains 256
  * random bits. After a person has signed in, it also contains a hash of the person. It is
  * encrypted, so an attacker who sets a cookie in a browser does not know its content (decision 30).
  */
@@ -48,8 +48,8 @@ export class Browsers {
   readonly #seen = new Note<Candidates>('browsers');
 
   /**
-   * Over https, the cookie's name begins with `__Host-`, so that only this host can set it. The
-   * name also contains the base path, so that two installations on one host do not share a cookie.
+   * Over https, the cookie's name starts with `__Host-`, so that only this host can set it. The
+   * name also contains the base path, so that two installations on one host have separate cookies.
    */
   constructor(sealer: Sealer, issuer: string, basePath: string) {
     const secure = issuer.startsWith('https:');
@@ -59,7 +59,7 @@ export class Browsers {
   }
 
   /**
-   * Returns this browser's secret for this person. Consent is bound to the secret. It stays the
+   * Returns this browser's secret for this person. Consent is bound to it. The secret stays the
    * same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
@@ -68,7 +68,7 @@ export class Browsers {
     const browser =
       browsers.find((each) => each.person === personIn(each)) ??
       browsers.find((each) => each.person === '') ??
-      // All cookies belong to other people, so start a new one.
+      // All cookies belong to other people, so create a new one.
       newBrowser(true);
     const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
     this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
@@ -76,16 +76,16 @@ export class Browsers {
   }
 
   /**
-   * Gives the browser a new cookie with the response to this request. The next person who signs in
-   * then gets a new secret.
+   * The response to this request gives the browser a new cookie. The next person who signs in then
+   * gets a new secret.
    */
   renew(request: Request): void {
     this.#seen.set(request, [newBrowser(true)]);
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response to this request. Returns null if the browser
-   * keeps its cookie.
+   * Returns the `Set-Cookie` header for the response to this request, or null if the browser keeps
+   * its cookie.
    */
   async setCookie(request: Request): Promise<string | null> {
     const [{ value, person, sealed, renewed }] = await this.#browsersOf(request);
@@ -94,7 +94,7 @@ export class Browsers {
     return `${this.#name}=${await this.#sealer.seal(this.#name, value + person)}; ${this.#attributes}`;
   }
 
-  /** Returns the content of the request's cookies, or a new cookie. */
+  /** Returns the content of the request's cookies, or of a new cookie. */
   async #browsersOf(request: Request): Promise<Candidates> {
     const known = this.#seen.of(request);
     if (known !== undefined) return known;
@@ -122,9 +122,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. Only then does a browser without a cookie get a new one. A form
- * from another site or an embedded page arrives without the browser's existing cookie. A new cookie
- * would replace that cookie, and the browser could no longer answer its open consent pages.
+ * Whether the browser opens a page. Otherwise, a browser without a cookie does not get a new one.
+ * Forms from another site and embedded pages arrive without the browser's existing cookie. A new
+ * cookie would replace it, and the browser could no longer answer its open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

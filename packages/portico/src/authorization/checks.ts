@@ -21,19 +21,19 @@ import {
 } from './request-parameters.ts';
 
 /**
- * The checks for an authorization request whose client and redirect URI are known to be valid. If a
- * check refuses the request, the server sends the error to the redirect URI.
+ * The checks for an authorization request whose client and redirect URI are valid. If a check
+ * refuses the request, the error goes to the redirect URI.
  */
 
-/** The server and its features, which the checks use. */
+/** The parts that the checks use: the server and its features. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
 }
 
 /**
- * A check. Throws an OAuthError to refuse the request, or returns its results. `found` contains the
- * results of the checks before it.
+ * A check. Returns its results, or throws an OAuthError to refuse the request. `found` contains the
+ * results of earlier checks.
  */
 type Run = (
   request: RequestToCheck,
@@ -41,7 +41,7 @@ type Run = (
   found: Findings,
 ) => ReturnType<RequestCheck>;
 
-/** Makes a check that returns no results. */
+/** Creates a check that returns no results. */
 function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
@@ -54,7 +54,7 @@ type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** The requests in `BROWSER`, and requests that a client sends directly. */
+/** The requests in `BROWSER`, and requests that clients send directly. */
 const BOTH = ['browser', 'direct'] as const;
 
 /** All checks, in the order in which they run. */
@@ -96,9 +96,7 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   ],
 ];
 
-/**
- * Runs the checks in order. Throws the OAuthError from the first check that refuses the request.
- */
+/** Runs the checks in order. Throws the OAuthError of the first check that refuses the request. */
 export async function runChecks(request: RequestToCheck, context: CheckContext): Promise<Findings> {
   const { checks: replaced } = context.additions.reading;
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
@@ -110,20 +108,21 @@ export async function runChecks(request: RequestToCheck, context: CheckContext):
   return found;
 }
 
-/** Whether there is a check with this name, which a feature can replace. */
+/** Whether a check has this name. Features can replace checks by name. */
 export function isCheck(name: string): boolean {
   return CHECKS.some(([each]) => each === name);
 }
 
 /**
- * Returns the names of the parameters that only features read, including the parameter that names a
- * key.
+ * Returns the names of the parameters that only features read. Includes the parameter for a key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
 
-/** Returns the parameter that names the key for the code, or null if codes are not bound. */
+/**
+ * Returns the parameter that contains the key for the code. Returns null if codes are not bound.
+ */
 function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;
 }
@@ -132,7 +131,7 @@ function getKey(parameters: Parameters, name: string | null): string | null {
   return name === null ? null : requireThumbprint(parameters, name);
 }
 
-/** Returns the scopes that this client asks for. Throws an OAuthError to refuse the request. */
+/** Returns the scopes that the client requests. Throws an OAuthError to refuse the request. */
 export async function grantableScopes(
   { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
@@ -163,7 +162,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** Decides which scopes a request may ask for. */
+/** Defines which scopes a request may ask for. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;
@@ -206,8 +205,8 @@ function requireScope(
 }
 
 /**
- * Returns the scopes, and drops or refuses `openid` if there is no key to sign the ID token. Runs
- * before the consent page is shown, because the server could not issue the ID token afterwards.
+ * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This runs before
+ * the consent page, because the server could not issue the ID token afterwards.
  */
 async function signable(
   scopes: readonly string[],

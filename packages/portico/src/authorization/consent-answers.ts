@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** The access that a person allows, before it is stored. */
+/** The access that a person is about to allow. It is not stored yet. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -33,7 +33,7 @@ interface Allowing {
   readonly now: number;
 }
 
-/** Records what people answer on the consent page, and responds to the client (AS-8). */
+/** Records people's answers on the consent page, and responds to the client (AS-8). */
 export class ConsentAnswers {
   readonly #server: Server;
   readonly #additions: AuthorizationAdditions;
@@ -59,8 +59,8 @@ export class ConsentAnswers {
    * Records this visitor's decision once.
    *
    * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
-   * the person must first go to a page of the host, the request stays open. Throws a page error if
-   * there is no request that the visitor can answer.
+   * the person must visit a page of the host first, the request stays open. Throws a page error if
+   * the visitor has no request to answer.
    */
   async complete(
     requestId: string,
@@ -87,7 +87,7 @@ export class ConsentAnswers {
    * Allows these scopes without showing the consent page. Returns null in these cases:
    *
    * - The earlier authorization (`prior`) has ended or no longer covers the request.
-   * - The person must first go to a page of the host.
+   * - The person must visit a page of the host first.
    */
   async completeWithPrior(
     pending: ConsentRequest,
@@ -101,7 +101,7 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Decides whether the person must go to a page of the host before the answer takes effect. */
+  /** Decides whether the person must visit a page of the host before the answer takes effect. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
@@ -111,9 +111,10 @@ export class ConsentAnswers {
    * Records the first decision. Returns null if the request was answered, ended or expired after it
    * was read.
    *
-   * With `prior`, the server skips the consent page. Then it also returns null if that
-   * authorization has ended or no longer covers the request, or if the person may no longer grant
-   * the scopes.
+   * With `prior`, no consent page is shown. In that case, also returns null in these cases:
+   *
+   * - The earlier authorization has ended or no longer covers the request.
+   * - The person may no longer grant the scopes.
    */
   async #answerFirst(
     pending: ConsentRequest,
@@ -137,12 +138,12 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // A client can change its redirect URIs until its first use. So check again that it still has
-      // the redirect URI that the person saw.
+      // A client can change its redirect URIs until it is used for the first time. So check again
+      // that it still has the redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before the server stores the answer. If storing the answer fails, the
-    // person sees the question again.
+    // Call the features before storing the answer. If the answer cannot be stored, the person sees
+    // the question again.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -167,9 +168,9 @@ export class ConsentAnswers {
   }
 
   /**
-   * Responds when the visitor repeats the same decision. If the person clicked twice, the browser
-   * waits only for the second response. Replaces an unused code, so that only one code is valid.
-   * Returns null if the decision differs or there was no decision.
+   * Responds when the visitor repeats the same decision. After a double click, the browser waits
+   * only for the second response. Replaces an unused code, so that only one code is valid. Returns
+   * null if there was no decision or a different one.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -187,8 +188,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ if the person's permissions have changed, or if the person checked other
-    // boxes. In that case, the store finds no authorization with these scopes.
+    // If the person's permissions have changed, or if the person checked other boxes, the scopes
+    // differ. Then the store finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);
@@ -200,7 +201,7 @@ export class ConsentAnswers {
     return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
   }
 
-  /** Returns the authorization that the person allows, and its code. Does not store it. */
+  /** Returns the authorization that the person allows, with its code. Does not store it. */
   async #authorization(allowing: Allowing): Promise<NewAuthorization> {
     const { pending, client, visitor, scopes, prior, id, code, now } = allowing;
     const { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint } = pending;
@@ -218,10 +219,7 @@ export class ConsentAnswers {
     };
   }
 
-  /**
-   * Returns these details together with the details from features. Returns undefined if there are
-   * none.
-   */
+  /** Returns these details together with those from features, or undefined if there are none. */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,

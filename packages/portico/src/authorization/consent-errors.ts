@@ -4,8 +4,8 @@ import { AuthorizationPageError } from '../errors.ts';
 /** Error pages for consent requests that cannot be shown or answered. */
 
 /**
- * Returns a page that does not say what happened to the request, because another person may see the
- * page. `detail` is for the log.
+ * Returns an error page that does not say what happened to the request, because another person may
+ * see it. `detail` appears only in the log.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);

@@ -20,39 +20,40 @@ export interface ConsentView extends ShownLook {
   /** The server's name, `oauth_server:name`. */
   readonly serverName: string;
   /**
-   * The client's name. If an unverified client gave itself a name, that name is only in
+   * The client's name, but never a name that an unverified client gave itself. That name is only in
    * `unverified.calledName`.
    */
   readonly clientName: string;
   /**
-   * What the page shows about an unverified client. Null for a client that an operator registered.
+   * The facts that the page shows about an unverified client. Null for a client that an operator
+   * registered.
    */
   readonly unverified: Unverified | null;
-  /** Whether the client's name resembles the server's. */
+  /** Whether the client's name looks like the server's name. */
   readonly namedLikeServer: boolean;
   /** The signed-in person. */
   readonly person: ShownPerson;
   /**
-   * All requested scopes, and the scopes that are kept from earlier. Scopes that the person can add
-   * are not included.
+   * All requested scopes, and the scopes that the client keeps from earlier. Scopes that the person
+   * can add are not included.
    */
   readonly scopes: readonly ShownScope[];
   /** The scopes that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
   /** The scopes that this person has allowed this client before. */
   readonly grantedScopes: readonly ShownScope[];
-  /** `newScopes` by group. */
+  /** `newScopes`, in groups. */
   readonly newGroups: readonly ShownScopeGroup[];
-  /** `grantedScopes` by group. */
+  /** `grantedScopes`, in groups. */
   readonly grantedGroups: readonly ShownScopeGroup[];
   /**
-   * Scopes that the client does not ask for, and that the person can add, by group. Each has a
-   * `field`. Their boxes are unchecked at first. All other boxes are checked.
+   * Scopes that the client did not request but the person can add, in groups. Each has a `field`.
+   * Their boxes start unchecked. All other boxes start checked.
    */
   readonly addableGroups: readonly ShownScopeGroup[];
-  /** Whether the person can leave out scopes among `newScopes` and `grantedScopes`. */
+  /** Whether the person can leave out some of `newScopes` and `grantedScopes`. */
   readonly hasOptional: boolean;
-  /** The label of the API that the client wants to use. Absent if the API has no label. */
+  /** The label of the API that the client wants to use. Missing if the API has no label. */
   readonly resource?: string;
   /** How long the client has access. */
   readonly lasts: AccessLasts;
@@ -68,7 +69,7 @@ export interface ConsentView extends ShownLook {
   readonly action: string;
 }
 
-/** The parts of the page that do not depend on the request. */
+/** The values on the page that do not depend on the request. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
@@ -83,8 +84,8 @@ export interface ConsentPageSurroundings {
 }
 
 /**
- * Returns the page's data. `clientName` is never a name that an unverified client gave itself, so
- * even a view that ignores `unverified` names the client correctly.
+ * Returns the page's data. `clientName` is never a name that an unverified client gave itself. So
+ * even a view that ignores `unverified` is not misled by a self-chosen name.
  */
 export function consentPageData(
   {

@@ -15,25 +15,22 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * Those of `scopes` that the person has allowed this client before. Empty unless clients can ask
-   * for more scopes of the resource step by step.
+   * Which of `scopes` the person has allowed this client before. Empty unless clients can request
+   * more scopes of the resource step by step.
    */
   readonly grantedBefore: readonly string[];
-  /** Those of `scopes` that the person can choose. Undefined if there is nothing to choose. */
+  /** Which of `scopes` the person can choose. Undefined if there is nothing to choose. */
   readonly choices: ChoosableScopes | undefined;
-  /** The label of the resource that the client asks for. Null if it has no label. */
+  /** The label of the requested resource. Null if it has no label. */
   readonly resource: string | null;
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
 
-/**
- * A request, together with the scopes that the person can choose, and the details for the
- * authorization.
- */
+/** A request, with the scopes that the person can choose and the details for the authorization. */
 export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
-/** Returns the question for this request, with the token of its form. */
+/** Returns the question for this request, with its CSRF token. */
 export function askConsent(
   { resources }: Server,
   { redirectUri, audience, choices }: AskedRequest,
@@ -59,14 +56,14 @@ export function askConsent(
   };
 }
 
-/** Whether the token belongs to the form of this request in this visitor's browser session. */
+/** Whether the token belongs to this request's form in this visitor's browser session. */
 export function isConsentToken(csrfToken: string, requestId: string, visitor: Visitor): boolean {
   return isFormToken(csrfToken, visitor, ...getForm(requestId));
 }
 
 /**
  * Returns the parts of the form token: the form's name and the request. Several consent pages can
- * be open at the same time (AS-8.3), so each has its own token.
+ * be open at the same time (AS-8.3), so each has a separate token.
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

@@ -18,18 +18,18 @@ import { isOpened, notSilent } from './silent-requests.ts';
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
-/** The options for a new consent request. */
+/** Options for a new consent request. */
 interface BeginningConsent {
-  /** The id that the request had before sign-in. Default: a new id. */
+  /** The id that the request had before sign-in. Defaults to a new id. */
   readonly requestId?: string | undefined;
-  /** The details that the authorization will store. */
+  /** The details to store with the authorization. */
   readonly details?: ConsentRequest['details'];
 }
 
 /**
- * Asks a person for consent (AS-8). The server saves the request when the person first sees it,
- * under the hash of its opaque id. The saved request is bound to the person, to their browser
- * session, and to the scopes that they saw.
+ * Asks a person for consent (AS-8). The server saves the request when the person first sees it, by
+ * the hash of its opaque id. The saved request belongs to this person, their browser session, and
+ * the scopes that they saw.
  */
 export class Consent {
   readonly #server: Server;
@@ -52,7 +52,7 @@ export class Consent {
     this.#answers = answers;
   }
 
-  /** Saves the request for this visitor, and returns the question. */
+  /** Saves the request for this visitor and returns the question. */
   async begin(
     request: AuthorizationRequest,
     client: Client,
@@ -75,9 +75,8 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // There are two possible reasons. Either the same page was opened twice at the same time, and
-    // the other request was saved first. Or the earlier authorization has ended, or no longer
-    // covers the request.
+    // There are two possible reasons. The same page was opened twice, and the other request was
+    // saved first. Or the earlier authorization has ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
@@ -86,8 +85,8 @@ export class Consent {
   }
 
   /**
-   * Returns an earlier authorization in which the person has allowed these scopes on the consent
-   * page. Returns null if the server must show the page.
+   * Returns an earlier authorization that covers these scopes, because the person allowed them on
+   * the consent page. Returns null if the server must show the page.
    */
   async #findPrior(
     asked: AuthorizationRequest,
@@ -101,7 +100,7 @@ export class Consent {
   }
 
   /**
-   * Saves a request when it is first shown, and starts the time to answer. Returns null if the id
+   * Saves a request when it is first shown. The time to answer starts now. Returns null if the id
    * already exists.
    */
   async #save(
@@ -128,8 +127,7 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if the visitor cannot answer it in this browser, or if it is too late to
-   * answer.
+   * Throws a page error if the visitor cannot answer it in this browser, or if it has expired.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;

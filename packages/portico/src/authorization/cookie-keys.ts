@@ -3,22 +3,22 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * How long a key is used: thirty days, in milliseconds. A key is named by the number of its period.
- * So all processes use the same key at the same time.
+ * How long each key is used: thirty days, in milliseconds. Keys are identified by the number of
+ * their period, so all processes use the same key at the same time.
  */
 const PERIOD = 30 * 86_400_000;
 /**
- * How far another process's clock may be ahead, in milliseconds. That process may already use the
- * next period's key.
+ * How far another process's clock may be ahead, in milliseconds. Such a process may already use the
+ * key of the next period.
  */
 const CLOCKS_DIFFER = 300_000;
 
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts the data that a browser stores for this server. Decrypts only data that was encrypted
- * here under the same name. The first process that needs a key creates it. The store keeps the key
- * for all processes.
+ * Encrypts data that browsers store for this server. Decrypts only what was encrypted here under
+ * the same name. The first process that needs a key creates it. The store keeps the key for all
+ * processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -28,7 +28,7 @@ export class CookieSealer implements Sealer {
 
   /**
    * `lifetime` is how long encrypted data must stay readable, in milliseconds. The store keeps each
-   * key for that long after the key's last use.
+   * key for this time after its last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -52,7 +52,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** Returns the number of the period that is current in this many milliseconds. */
+  /** Returns the number of the period that is current this many milliseconds from now. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -73,7 +73,8 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any number. So look up a key only for a period that can still be readable.
+    // Anyone can send any number. So look up keys only for periods whose data can still be
+    // readable.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
     const key = this.#known.get(period);
@@ -84,26 +85,26 @@ export class CookieSealer implements Sealer {
 }
 
 /**
- * Encrypts texts that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. Uses the cookie keys, under names that no cookie can have.
+ * Encrypts strings that browsers store for this installation. Every process of the installation can
+ * encrypt and decrypt them. Uses the cookie keys, with names that no cookie can have.
  */
 export class Sealing {
   readonly #server: Server;
 
-  /** Portico calls this constructor. Use the member `sealing` of the server. */
+  /** Portico calls this constructor. Use `sealing` of the server instead. */
   constructor(server: Server) {
     this.#server = server;
   }
 
-  /** Encrypts a text for this purpose. */
+  /** Encrypts a string for this purpose. */
   seal(purpose: string, content: string): Promise<string> {
     const { sealer, clock } = this.#server;
     return sealer.seal(`; ${purpose}`, JSON.stringify([clock(), content]));
   }
 
   /**
-   * Decrypts a text that was encrypted for this purpose within the last `consent_ttl`. Returns null
-   * for any other text.
+   * Decrypts a string that was encrypted for this purpose within the last `consent_ttl` seconds.
+   * Returns null for any other string.
    */
   async open(purpose: string, sealed: string): Promise<string | null> {
     const { sealer, clock, config } = this.#server;
@@ -116,8 +117,7 @@ export class Sealing {
 }
 
 /**
- * Returns a separate key for each name. So an IV has to be unique only among the texts with one
- * name.
+ * Returns a separate key for each name. So an IV only has to be unique among the texts of one name.
  */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);

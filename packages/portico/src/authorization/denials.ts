@@ -4,7 +4,7 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
-/** The responses `access_denied` (RFC 6749 section 4.1.2.1). */
+/** The `access_denied` responses (RFC 6749 section 4.1.2.1). */
 
 /** Returns the response for a person who may grant none of the requested scopes. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
@@ -18,7 +18,7 @@ export function nothingHeld(request: AuthorizationRequest, client: Client): Auth
 
 /**
  * Returns the response for a person who denied the request, or who allowed it but can no longer
- * grant any scope.
+ * grant any of its scopes.
  */
 export function notAllowed(
   request: ConsentRequest,
@@ -30,7 +30,7 @@ export function notAllowed(
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
-/** Returns the response if the person allows a request again after its code was used. */
+/** Returns the response for a person who allows a request again after its code was used. */
 export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

@@ -5,24 +5,24 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Stores authorization requests that clients send directly to the server. The browser then sends
- * only a reference to the stored request. A server feature provides this.
+ * Stores authorization requests that clients send directly to the server. The browser then brings
+ * only a reference to the stored request. A feature provides this.
  */
 export interface DirectRequests {
   /**
    * Returns the id of the request that these parameters reference. Returns null if they reference
-   * no request on this server. Throws a page error if the reference is ambiguous.
+   * no request on this server. Throws a page error if there is more than one reference.
    */
   idOf(parameters: Parameters): string | null;
-  /** Returns the stored request. Returns null if it was used, has expired, or never existed. */
+  /** Returns the stored request, or null if it was used, has expired or never existed. */
   find(requestId: string): Promise<SentParameters | null>;
   /** Removes the stored request, so that it cannot be used again. */
   end(requestId: string): Promise<void>;
 }
 
 /**
- * Returns an error if this client must not send its request through a browser only. Returns null to
- * accept the request.
+ * Returns an error if this client must send its requests directly to the server. Returns null if
+ * the client may send them only through a browser.
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
@@ -38,7 +38,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** Returns the page for a browser that sends a reference to an unknown request. */
+/** Returns the page for a browser that brings a reference to an unknown request. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -4,11 +4,11 @@ import type { Words } from '../words/words.ts';
 /** How long the client keeps the access that a person allows now. */
 export interface AccessLasts {
   /**
-   * If true, access continues until the person removes it, or until the client has not used it for
-   * `time`. If false, access ends after `time`.
+   * True: access continues until the person removes it, or until the client has not used it for
+   * `time`. False: access ends after `time`.
    */
   readonly renews: boolean;
-  /** The time in words, such as "30 days". */
+  /** The time in words, for example "30 days". */
   readonly time: string;
 }
 
@@ -19,7 +19,7 @@ export interface TokenLifetimes {
 }
 
 /**
- * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
+ * Returns how long access lasts. Without refresh tokens, a client's access lasts as long as one
  * access token.
  */
 export function accessLasts(
@@ -36,7 +36,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The units, from the largest to the smallest. */
+/** The units, largest first. */
 const UNITS = [
   ['day', DAY],
   ['hour', HOUR],
@@ -45,14 +45,14 @@ const UNITS = [
 ] as const;
 
 /**
- * Returns a time in seconds as text: "30 days", "1 hour", "90 minutes". The text never states more
- * than the given time.
+ * Formats a time in seconds: "30 days", "1 hour", "90 minutes". The result is never longer than the
+ * given time.
  */
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Use the unit that divides the time exactly, if it is the larger one. Otherwise, use the other
-  // unit and round down.
+  // Use the unit that divides the time exactly, unless a larger unit fits at least twice. In that
+  // case, round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -11,7 +11,7 @@ import { addedScopes, choicesFor } from './scope-choices.ts';
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
-  /** The scopes that the person has allowed the client before (`AuthorizationAdditions`). */
+  /** The scopes that the person has already allowed the client (`AuthorizationAdditions`). */
   readonly before: readonly string[];
 }
 
@@ -27,9 +27,7 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /**
-   * Returns the scopes to ask for, and the scopes that the person can choose, for a new request.
-   */
+  /** Returns the scopes to show for a new request, and the scopes that the person can choose. */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,
@@ -44,22 +42,22 @@ export class GrantableScopes {
     return { scopes: await this.#held(shown, request, person), before, choices };
   }
 
-  /** Returns those of the shown scopes that the person may still grant. */
+  /** Returns which of the shown scopes the person may still grant. */
   async ofSaved(
     saved: ConsentRequest,
     client: Client,
     person: PersonReference,
   ): Promise<ScopesToAsk> {
     const before = await this.#allowedBefore(client, person, saved.audience);
-    // Do not show scopes that were not shown before. The first tab may still be open, and the
-    // person can also answer there.
+    // Do not add scopes that were not shown before. The first tab may still be open, and the person
+    // can answer there too.
     const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
     return { scopes, before };
   }
 
   /**
-   * Returns the scopes that the person has allowed this client before. Empty unless clients can ask
-   * for more scopes of the resource step by step.
+   * Returns the scopes that the person has already allowed this client. Empty unless clients can
+   * request more scopes of the resource step by step.
    */
   async #allowedBefore(
     client: Client,
@@ -72,8 +70,7 @@ export class GrantableScopes {
   }
 
   /**
-   * Returns those of the names that are scopes of the request's resource and that the person may
-   * grant.
+   * Returns which of these names are scopes of the request's resource that the person may grant.
    */
   #held(
     names: readonly string[],
@@ -88,16 +85,16 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the client would get at least one scope that it requested. If only scopes from earlier
- * authorizations remain, the request gives the client nothing.
+ * Whether the client gets at least one scope that it requested. If only earlier scopes are left,
+ * the request gives the client nothing.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
 /**
- * Returns the requested scopes that the client is still registered for. A flow that began with a
- * client document keeps all its requested scopes.
+ * Returns the requested scopes that the client is still registered for. A document client's flow
+ * keeps all requested scopes.
  */
 export function registeredScopes(
   { scopes, shownName }: ConsentRequest,
@@ -108,8 +105,8 @@ export function registeredScopes(
 
 /**
  * Returns the shown scopes that still apply. Leaves out requested scopes that the client is no
- * longer registered for. Also leaves out earlier scopes that the client did not request and the
- * person has since revoked.
+ * longer registered for. Also leaves out earlier scopes that the client did not request and that
+ * the person has revoked since.
  */
 function shownScopes(
   saved: ConsentRequest,
@@ -121,8 +118,8 @@ function shownScopes(
 }
 
 /**
- * Whether to keep a scope from an earlier authorization. `openid` is not kept, because each request
- * must ask for it (AS-1.3).
+ * Whether to keep a scope from an earlier authorization. Clients must request `openid` every time
+ * (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 

@@ -9,28 +9,28 @@ import {
   type ScopeHeading,
 } from '../tokens/scopes.ts';
 
-/** A scope, as pages show it. */
+/** A scope as pages show it. */
 export interface ShownScope {
   /** The scope's name, as clients request it. */
   readonly name: string;
-  /** The label, which describes what the scope allows. */
+  /** The label, which says what the scope allows. */
   readonly label: string;
-  /** A longer explanation. Null if the scope has no explanation. */
+  /** A longer explanation, or null. */
   readonly description: string | null;
   /**
-   * The name of the form field for this scope, a checkbox. Any value means that the box is checked.
-   * Absent if the person cannot choose the scope.
+   * The name of the scope's checkbox in the form. Any value means checked. Missing if the person
+   * cannot choose the scope.
    */
   readonly field?: string;
 }
 
-/** The heading for scopes that fit no other heading. */
+/** The heading for scopes that fit under no other heading. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
-/** The scopes below one heading. */
+/** The scopes under one heading. */
 export interface ShownScopeGroup {
   /**
-   * `identity` (who the person is), `read` or `change`. `other` for scopes that are in none of
+   * `identity` (who the person is), `read`, `change`, or `other` for scopes that fit in none of
    * these groups.
    */
   readonly group: string;
@@ -40,7 +40,7 @@ export interface ShownScopeGroup {
   readonly scopes: readonly ShownScope[];
 }
 
-/** The signed-in person. A value is null if the host does not know it. */
+/** The signed-in person. Null means that the host does not know the value. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;
@@ -74,8 +74,8 @@ export function shownScopes(
 }
 
 /**
- * Returns the scopes in groups. The first heading that accepts a scope decides its group. Leaves
- * out empty groups.
+ * Returns the scopes in groups. The first heading that accepts a scope is its group. Leaves out
+ * empty groups.
  */
 export function shownGroups(
   names: readonly string[],
@@ -96,9 +96,7 @@ export function shownGroups(
   });
 }
 
-/**
- * The website and logo of a client that an operator registered. Unverified clients have neither.
- */
+/** The website and logo of a client. Unverified clients have neither. */
 export interface ShownLook {
   /** The client's website, with the hostname in ASCII. Null if the client has no website. */
   readonly site: { readonly href: string; readonly host: string } | null;
@@ -117,7 +115,7 @@ interface LookOfClient extends ClientLook {
 
 /**
  * Returns a client's website and logo. `logoPath` is the path of client logos, or null if the
- * server has no logos.
+ * server has none.
  */
 export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };

@@ -2,13 +2,13 @@ import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ReturnAddress } from './response-modes.ts';
 
-/** An authorization request whose client and redirect URI are known to be valid. */
+/** An authorization request whose client and redirect URI are valid. */
 export interface RequestToCheck {
   readonly parameters: Parameters;
   readonly client: Client;
   /** The redirect URI and the state. */
   readonly returns: ReturnAddress;
-  /** Whether the client itself sent the request. The browser then sends only a reference to it. */
+  /** Whether the client itself sent the request. The browser then brings only a reference to it. */
   readonly direct: boolean;
 }
 
@@ -19,18 +19,18 @@ export interface Findings {
   readonly audience: string | null;
   readonly scopes: readonly string[];
   readonly responseMode?: string | undefined;
-  /** Whether the server must not show a page (`prompt=none`). Missing if it may. */
+  /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
 }
 
-/** Checks a request. Throws an OAuthError to refuse it, or returns the check's results. */
+/** Checks a request. Returns the check's results, or throws an OAuthError to refuse the request. */
 export type RequestCheck = (
   request: RequestToCheck,
 ) => Partial<Findings> | Promise<Partial<Findings>>;
 
 /** How features read authorization requests. */
 export interface RequestReading {
-  /** Checks that replace the core's checks, by name. */
+  /** Checks that replace Portico's own checks of the same name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
   /**
    * Parameters that only features read. A request may contain each of them once. The server stores

@@ -7,13 +7,13 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Checks for single parameters of an authorization request. They need no client and no key. From
- * the configuration, they need only the resources.
+ * Checks for individual parameters of an authorization request. They need no client and no key, and
+ * only the resources from the configuration.
  */
 
 /**
- * The parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource`
- * are not in this list, because repeating them has separate errors.
+ * Parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource` are
+ * not listed, because they have separate errors.
  */
 const SINGLE_PARAMETERS = [
   'response_type',
@@ -30,7 +30,7 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if one of these parameters is repeated. `further` are the parameters that only features
+ * Throws if one of these parameters is repeated. `further` lists the parameters that only features
  * read.
  */
 export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
@@ -38,8 +38,8 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
 }
 
 /**
- * The names without duplicates. A feature may read a parameter that is also in the list of the
- * core.
+ * Returns the names without duplicates. A feature may read a parameter that is already in
+ * `SINGLE_PARAMETERS`.
  */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
@@ -68,7 +68,10 @@ export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }
 
-/** Whether the client asks for a response without any page: `prompt` is `none` alone. */
+/**
+ * Whether the client wants a response without any page being shown: `prompt` is `none` and nothing
+ * else.
+ */
 export function isSilent(parameters: Parameters): boolean {
   const values = promptValues(parameters.get('prompt'));
   return values.size === 1 && values.has('none');
@@ -84,8 +87,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may be `consent`. It may also be `none`
- * alone, which `refuseSilent` handles.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`, or be exactly
+ * `none`, which `refuseSilent` handles.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -145,8 +148,8 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 }
 
 /**
- * Returns the thumbprint of the only key that may exchange the code. Returns null if the request
- * does not contain this parameter.
+ * Returns the thumbprint of the only key that may exchange the code. Returns null if this parameter
+ * is missing.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -157,7 +160,7 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
   );
 }
 
-/** Returns the resource for which the client requests tokens (RFC 8707 section 2.1), or null. */
+/** Returns the resource that the tokens are for (RFC 8707 section 2.1), or null. */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError(
@@ -169,8 +172,8 @@ export function requireResource(parameters: Parameters, resources: Resources): s
 }
 
 /**
- * Returns the parameters that the checks read, as they were sent, and the hints that a page reads.
- * Keeps two values of a repeated parameter, so that the checks can still refuse the repetition.
+ * Returns the parameters that the checks read, as they were sent, and the hints for pages. Keeps
+ * two values of a repeated parameter, so that the checks can still refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

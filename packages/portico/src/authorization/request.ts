@@ -28,30 +28,30 @@ import type { SentParameters } from './waiting-requests.ts';
 
 /**
  * The result of the checks: the request and its client, or the error response for the redirect URI.
- * `signInFirst` means that a person must sign in before the server can check the request.
+ * `signInFirst` means that the request cannot be checked until a person signs in.
  */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-/** The access that a client asks for: the scopes, and the resource that the tokens are for. */
+/** The access that a client requests: the scopes, and the resource that the tokens are for. */
 export interface AskedAccess {
   readonly scopes: readonly string[];
   readonly audience: string | null;
 }
 
-/** The parameters of a request, and whether the client sent them directly. */
+/** A request's parameters, and whether the client sent them directly. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
-  /** When the request first arrived. Absent for a new request. */
+  /** When the request first arrived. Missing for a new request. */
   readonly received?: Received | undefined;
 }
 
 /**
- * Finds the client and the redirect URI, and then runs the checks in checks.ts. The order of the
- * checks matters: if a request has several errors, the server reports only the first.
+ * Finds the client and the redirect URI, then runs the checks in checks.ts. The order matters: if a
+ * request has several errors, only the first is reported.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -67,20 +67,19 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that a browser sent. Throws a page error if it is not certain where a response
-   * may go (AS-7.4).
+   * Checks a request from a browser. Throws a page error if it is not certain where a response may
+   * go (AS-7.4).
    *
-   * If `person` is null, no person is signed in. In that case, the server fetches no client
-   * document. It also redirects no browser to a client that no operator registered (RFC 9700
-   * section 4.11.2).
+   * If `person` is null, no person is signed in. Then the server fetches no client document and
+   * does not redirect to a client that no operator registered (RFC 9700 section 4.11.2).
    */
   async check(
     put: PutRequest,
     request: Request,
     person: PersonReference | null,
   ): Promise<CheckedRequest> {
-    // Until the client and redirect URI are verified, an error is a page, not a redirect (RFC
-    // 6749 section 4.1.2.1).
+    // Until the client and redirect URI are verified, show errors as a page, without a redirect
+    // (RFC 6749 section 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;
     const { mayRedirect, responseModes } = this.#additions;
@@ -103,8 +102,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that this authenticated client sent directly. Throws an OAuthError if the
-   * server refuses it.
+   * Checks a request that this authenticated client sent directly. Throws an OAuthError to refuse
+   * it.
    */
   async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
     const { mayRedirect } = this.#additions;
@@ -121,8 +120,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks the requested access in a request without a redirect URI, such as a device authorization
-   * request. Throws an OAuthError if the server refuses it.
+   * Checks the requested access of a request without a redirect URI, for example a device
+   * authorization request. Throws an OAuthError to refuse it.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
@@ -133,7 +132,7 @@ export class RequestChecks {
     };
   }
 
-  /** Returns the parameters that the server must store until a person answers. */
+  /** Returns the parameters to store until a person answers. */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),
@@ -150,7 +149,7 @@ export class RequestChecks {
       : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Runs the checks for a request whose client and redirect URI are known to be valid. */
+  /** Runs the checks for a request whose client and redirect URI are valid. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -172,7 +171,7 @@ export class RequestChecks {
   }
 }
 
-/** Returns those of the named parameters that the request contains. */
+/** Returns which of the named parameters the request contains. */
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
@@ -186,7 +185,7 @@ function readFurther(
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** Returns the scopes in an unchecked request. */
+/** Returns the scopes of an unchecked request. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }
@@ -210,8 +209,8 @@ function requireLiving(
 }
 
 /**
- * Throws a page error if the client does not meet its profile. Sends no response to the client,
- * because the profile may not allow the client's redirect URI.
+ * Throws a page error if the client does not meet its profile. The client gets no response, because
+ * the profile may not allow its redirect URI.
  */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
@@ -234,7 +233,7 @@ function requireRedirectUri(
     : parameters.get('redirect_uri');
   if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // Anyone can be sent to this page, so it does not show a name that a client gave itself.
+    // Anyone can be sent to this page, so do not show a name that a client gave itself.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
@@ -254,7 +253,7 @@ function redirectUriProblem(
 
 /**
  * Returns why the redirect URI is not registered, for the log. Only a native application may use
- * another port. The text does not contain the query, because the query may contain a secret.
+ * another port. Leaves out the query, because it may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -271,8 +270,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters with which this request can be sent again. `keyParameter` is the name of
- * the parameter that names the key for the code.
+ * Returns the parameters with which the client could send this request again. `keyParameter` is the
+ * name of the parameter that contains the code's key.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

@@ -11,8 +11,8 @@ export interface ResponseMode {
   /** The value of `response_mode`. */
   readonly name: string;
   /**
-   * Returns why this mode cannot send a response with this state to this redirect URI, for the log.
-   * Returns null if it can. A mode without this function can send every response.
+   * Returns why this mode cannot send a response with this state to this redirect URI, or null if
+   * it can. The reason is for the log. Without this function, the mode can send every response.
    */
   problem?(returns: ReturnAddress): string | null;
 }
@@ -20,11 +20,11 @@ export interface ResponseMode {
 /** Where a response goes, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** The state, as the client sent it. Null if the client sent no state or more than one. */
+  /** The state that the client sent. Null if the client sent no state or more than one. */
   readonly state: string | null;
 }
 
-/** The requested response mode. If it is absent, the mode is `query`, the default. */
+/** The requested response mode. Missing for the default, `query`. */
 export interface AskedMode {
   readonly responseMode?: string | undefined;
 }
@@ -47,7 +47,7 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
 
   /**
    * Returns the mode for a checked request, or null for `query`. Throws a page error if the server
-   * no longer has this mode.
+   * no longer offers this mode.
    */
   of({ responseMode = QUERY }: AskedMode): Mode | null {
     if (responseMode === QUERY) return null;
@@ -58,8 +58,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the mode that the request asks for. Throws an OAuthError if the server does not have
-   * the mode, or it does not work for this request.
+   * Returns the requested mode. Throws an OAuthError if the server does not offer it, or if it does
+   * not work for this request.
    */
   require(parameters: Parameters, returns: ReturnAddress): AskedMode {
     const asked = parameters.get('response_mode');
@@ -79,8 +79,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the mode for an error response. This is the requested mode if the request names exactly
-   * one that works, and otherwise `query`.
+   * Returns the mode for an error response: the requested mode if exactly one is requested and it
+   * works, and `query` otherwise.
    */
   forError(parameters: Parameters, returns: ReturnAddress): AskedMode {
     if (parameters.isRepeated('response_mode')) return {};

@@ -18,7 +18,7 @@ import { getIndirectRefusal } from './direct-requests.ts';
 import { registeredScopes } from './grantable-scopes.ts';
 
 /**
- * The requests that the consent page has shown. Each belongs to the person who saw it, and to their
+ * Requests that the consent page has shown. Each belongs to the person who saw it and to their
  * browser session. The methods throw a page error if a visitor may not see or answer a request.
  */
 export class SavedRequests {
@@ -87,8 +87,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the error for a request that the store refused to change, although it was pending when
-   * it was read.
+   * Returns the error for a request that was pending when it was read, but that the store refused
+   * to change.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
@@ -96,9 +96,9 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the client if it still exists and still has this redirect URI and one of the shown
-   * scopes. Client documents may change at any time. So an open request keeps the client data from
-   * when the request began.
+   * Returns the client if it still exists and still has this redirect URI and at least one of the
+   * shown scopes. A client document may change at any time, so an open request keeps the client
+   * data from when it started.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -116,8 +116,8 @@ export class SavedRequests {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // The page may have shown the request before the requirement existed. So ignore a requirement
-    // that a client document added later.
+    // The page may have been shown before the requirement existed. So ignore requirements that a
+    // client document added later.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -137,8 +137,8 @@ export class SavedRequests {
   }
 
   /**
-   * Whether this browser session is the one that the request was shown in. If it is not and the
-   * request is still pending, writes a warning to the log (AS-8.10).
+   * Whether this is the browser session that the request was shown in. If not, and the request is
+   * still pending, logs a warning (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;

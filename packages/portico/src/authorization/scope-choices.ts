@@ -3,23 +3,23 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
 
-/** The scopes that a person can choose on the consent page. A feature implements this interface. */
+/** The scopes that people can choose on the consent page. A feature implements this interface. */
 export interface ScopeChoices {
-  /** Whether the person may leave out this scope, although the client asks for it. */
+  /** Whether the person may leave out this scope although the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page shows one of them if the client is registered for
-   * it and does not ask for it.
+   * The scopes that the person may add. The page shows each one that the client is registered for
+   * but does not request.
    */
   readonly added: readonly string[];
 }
 
-/** Whether the person has checked the box of this scope. */
+/** Whether the person checked this scope's box. */
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns what the person can choose, or undefined if there is nothing to choose. `wanted` contains
- * the scopes that the client asks for, and the earlier scopes that it keeps.
+ * Returns what the person can choose, or undefined if there is nothing. `wanted` contains the
+ * requested scopes and the earlier scopes that the client keeps.
  */
 export function choicesFor(
   choices: ScopeChoices | null,
@@ -30,7 +30,7 @@ export function choicesFor(
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // If the client proves no key, it could not get a token with a scope that requires a key.
+  // If the client proves no key, it cannot get a token with a scope that requires a key.
   const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
   const added = choices.added.filter(
     (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),
@@ -38,15 +38,15 @@ export function choicesFor(
   return optional.length + added.length === 0 ? undefined : { optional, added };
 }
 
-/** Returns the scopes that the person could add and that the client is still registered for. */
+/** Returns the scopes that the person can add and that the client is still registered for. */
 export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
   return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
 }
 
 /**
- * Returns the scopes that the person allows: scopes without a checkbox, and scopes whose checkbox
- * is checked. The stored request decides which scopes have a checkbox, because a form could contain
- * any fields.
+ * Returns the scopes that the person allows: those without a checkbox, and those whose checkbox is
+ * checked. The stored request decides which scopes have a checkbox, because a form can contain any
+ * fields.
  */
 export function chosenScopes(
   { choices }: ConsentRequest,
@@ -59,7 +59,7 @@ export function chosenScopes(
 }
 
 /**
- * Whether the client gets at least one scope that it asked for, or that the person added. If only
+ * Whether the client gets at least one scope that it requested or that the person added. If only
  * earlier scopes are left, the client gets nothing new.
  */
 export function isPartAllowed(

@@ -3,16 +3,16 @@ import type { Server } from '../server.ts';
 
 /**
  * The hints for the sign-in page in an authorization request (OpenID Connect Core section 3.1.2.1).
- * The server ignores an invalid hint, and never refuses the request because of it.
+ * An invalid hint is ignored. It never causes the request to be refused.
  */
 
 /**
- * The maximum length of a hint, in characters. It is the maximum length of an email address (RFC
- * 3696, erratum 1690).
+ * The maximum length of a hint, in characters. An email address cannot be longer (RFC 3696, erratum
+ * 1690).
  */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;
-/** Matches invisible characters, and those that change the text direction. */
+/** Matches invisible characters and characters that change the text direction. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
 
@@ -25,8 +25,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that a page on this server reads. The server drops other hints, because a
- * waiting request has little space.
+ * Returns the hints that pages of this server read. Other hints are dropped, because there is
+ * little space for a waiting request.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
@@ -34,14 +34,14 @@ export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   return speaking.locales === null ? [] : ['ui_locales'];
 }
 
-/** Returns a hint that a page can use. Returns undefined if the hint is missing or invalid. */
+/** Returns a hint that a page can use, or undefined if the hint is missing or invalid. */
 export function readHint(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
 /**
- * Returns the names and values of those hints that a page can use. Treats a repeated or invalid
- * hint as missing.
+ * Returns the hints that a page can use, with their values. Repeated and invalid hints count as
+ * missing.
  */
 export function sentHints(
   parameters: Parameters,

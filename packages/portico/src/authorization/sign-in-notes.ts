@@ -10,7 +10,7 @@ import type { Server } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 export interface SignInNote {
-  /** The URL of the sign-in page to which the server redirects the browser. */
+  /** The URL of the sign-in page that the browser is redirected to. */
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
@@ -23,13 +23,12 @@ export interface SignInNote {
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Gives a sign-in page information about the request that sent a person there.
+ * Tells the sign-in page about the request that sent a person there.
  *
- * The request itself waits in a cookie that only `/oauth/authorize` receives. So this class stores
- * the data for the sign-in page in another encrypted cookie, which only that page receives. A
- * browser has only one such cookie. It belongs to the last request that led to the sign-in page. If
- * a person reloads the sign-in page in an earlier tab, the page shows nothing about that tab's
- * request.
+ * The request itself waits in a cookie that only `/oauth/authorize` receives. So the data for the
+ * sign-in page is in a second encrypted cookie, which only that page receives. A browser has one
+ * such cookie, for the last request that led to the sign-in page. If a person reloads the sign-in
+ * page in an earlier tab, the page shows nothing about that tab's request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -48,8 +47,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the `Set-Cookie` headers with this data. Returns no headers if the sign-in page is on
-   * another origin, or if the client is unknown.
+   * Returns the `Set-Cookie` headers with this data. Returns none if the sign-in page is on another
+   * origin or the client is unknown.
    */
   async cookies({
     loginUrl,
@@ -74,7 +73,7 @@ export class SignInNotes {
     return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
   }
 
-  /** Returns this browser's data about the request that `returnTo` leads back to, or null. */
+  /** Returns what this browser stores about the request that `returnTo` leads to, or null. */
   async find(
     request: WithHeaders,
     returnTo: string | null | undefined,
@@ -97,8 +96,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // The document's URL is enough here. The server fetches nothing for a person who is not signed
-    // in.
+    // Show the host of the document's URL. The server fetches no document for a person who is not
+    // signed in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));
@@ -109,7 +108,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the sign-in page's path for the cookie. Returns null if the page is on another origin.
+   * Returns the path of the sign-in page, for the cookie. Returns null if the page is on another
+   * origin.
    */
   #pathOf(loginUrl: string): string | null {
     const { origin } = this.#server;
@@ -119,7 +119,7 @@ export class SignInNotes {
   }
 }
 
-/** Returns the waiting request's id if this path leads back to it. Otherwise returns null. */
+/** Returns the id of the waiting request that this path leads to, or null. */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
   if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;

@@ -4,8 +4,8 @@ import type { AuthorizationRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /**
- * Whether the browser opened this URL as a page. Browsers may prefetch pages that no person ever
- * sees. Scripts and images of other sites can also send requests with the session's cookie. A
+ * Whether the browser opened this URL as a page. Browsers also prefetch pages that the person may
+ * never see. Scripts and images on other sites can send requests with the session's cookie, too. A
  * silent request (`prompt=none`) may also be in a frame.
  */
 export function isOpened({ method, headers }: Request, silent: boolean): boolean {
@@ -15,16 +15,16 @@ export function isOpened({ method, headers }: Request, silent: boolean): boolean
   return method === 'GET' && isPage && !isEarly;
 }
 
-/** The headers with which browsers say that they load a page in advance. */
+/** Headers that browsers send when they load a page in advance. */
 const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
 
-/** Returns the response to `prompt=none` if the server must show the consent page. */
+/** Returns the response to `prompt=none` if the consent page is needed. */
 export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
   const detail = 'prompt=none, and no remembered consent covers the request';
   return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);
 }
 
-/** Returns the response to `prompt=none` if the person must sign in, or authenticate again. */
+/** Returns the response to `prompt=none` if the person must sign in or authenticate again. */
 export function notSignedInSilently(
   asked: AuthorizationRequest,
   client: Client,

@@ -1,10 +1,10 @@
 /**
- * An authorization request that waits for a person to sign in. A sign-in page can show this data.
+ * An authorization request that waits for a person to sign in. The sign-in page can show this data.
  */
 export interface WaitingFor {
   /**
-   * The client's name, if an operator registered the client. For any other client, a text that the
-   * client cannot choose, as on the consent page:
+   * The client's name, if an operator registered the client. For other clients, it is something
+   * that the client cannot choose, as on the consent page:
    *
    * - the host of its document or its redirect URI
    * - "a program on this computer"
@@ -15,13 +15,12 @@ export interface WaitingFor {
   readonly isVerified: boolean;
   /**
    * The account that the client suggests (`login_hint`, OpenID Connect Core section 3.1.2.1), at
-   * most 254 characters. Null if it suggests no account. Use the hint only to fill in the page's
-   * field, because the server did not check whether the account exists.
+   * most 254 characters, or null. Use it only to fill in a form field: the server does not check
+   * whether the account exists.
    */
   readonly loginHint: string | null;
   /**
-   * The languages that the client asks for (`ui_locales`), best first. Empty if it asks for no
-   * language.
+   * The languages that the client requests (`ui_locales`), best first. Empty if it requests none.
    */
   readonly uiLocales: readonly string[];
 }

@@ -14,7 +14,7 @@ export interface RequestToWait {
   readonly sent: SentParameters;
   /** Whether the client itself sent the request. */
   readonly direct: boolean;
-  /** The request's existing id. Default: a new id. */
+  /** The request's existing id. Defaults to a new id. */
   readonly requestId?: string;
   /** When the request first arrived, and whether the browser now goes to a page of the host. */
   readonly received?: Received | undefined;
@@ -22,7 +22,7 @@ export interface RequestToWait {
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** The `Set-Cookie` headers for the response. */
+  /** `Set-Cookie` headers for the response. */
   readonly cookies: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface WaitingInBrowser {
   readonly sent: SentParameters;
   readonly direct: boolean;
   readonly received: Received;
-  /** The `Set-Cookie` headers that remove the cookie. */
+  /** `Set-Cookie` headers that remove the cookie. */
   readonly cookies: readonly string[];
   /** Removes the request from the store, if it is there. */
   end(): Promise<void>;
@@ -40,16 +40,16 @@ const PREFIX = 'portico_request_';
 const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * The maximum size of a cookie's name and value, in bytes. Browsers accept 4096 bytes for a cookie.
- * Node accepts 16 KiB for all headers, and nginx accepts 8 KiB for one line. The host's own cookies
- * need some of this space.
+ * The maximum size of a cookie's name and value, in bytes. Browsers accept 4096 bytes per cookie.
+ * Node accepts 16 KiB for all headers, and nginx accepts 8 KiB per line. The host's own cookies
+ * need part of this space.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
 /**
- * The maximum size of waiting and pushed requests in the store, in bytes: in total, and from one
+ * The maximum size of waiting and pushed requests in the store, in bytes: in total, and per
  * network.
  */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
@@ -60,10 +60,10 @@ const TRY_AGAIN = 60;
 
 interface WaitingCookie {
   readonly name: string;
-  /** The size of the name and value. */
+  /** The size of the name and the value, in bytes. */
   readonly bytes: number;
   /**
-   * The decrypted content: the parameters, or the secret with which the store finds them. Null if
+   * The decrypted content: the parameters, or the secret that identifies them in the store. Null if
    * the cookie has expired or Portico did not create it.
    */
   readonly opened: Opened | null;
@@ -77,23 +77,23 @@ interface Opened {
 }
 
 /**
- * A cookie's content. A flag is 1 if it is true. Flags at the end are missing if they are false.
+ * A cookie's content. Each flag is 1 if it is true. Trailing flags are left out if they are false.
  */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
  * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14).
  *
- * Anyone can send a request, so the browser keeps the request in an encrypted cookie. The cookie's
- * name contains the request's id. If a request is too long for a cookie, the store keeps it, within
- * a budget. The cookie then contains the secret with which the store finds the request.
+ * Anyone can send a request, so it is kept in the browser, in an encrypted cookie. The cookie's
+ * name contains the request's id. A request that is too long for a cookie is kept in the store,
+ * within a budget. The cookie then contains a secret that identifies the stored request.
  */
 export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Only the authorization endpoint receives them, because in other
-   * requests they would only take space.
+   * The attributes of the cookies. Browsers send them only to the authorization endpoint, because
+   * they would waste space in other requests.
    */
   readonly #attributes: string;
 
@@ -105,8 +105,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Keeps a request for `consent_ttl`. Throws a page error if a long request does not fit in the
-   * store's budget.
+   * Keeps a request for `consent_ttl` seconds. Throws a page error if a long request does not fit
+   * in the store's budget.
    */
   async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
     const { requestId = randomToken() } = waits;
@@ -146,8 +146,8 @@ export class WaitingRequests {
 
   /**
    * Returns `Set-Cookie` headers that remove cookies over the limits, but never this request's
-   * cookie. If another site posts a form, the browser sends no cookies with it, so `begin` could
-   * not count them.
+   * cookie. If another site posts the form, the browser sends no cookies, so `begin` cannot count
+   * them.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -185,8 +185,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns the cookie's value: the request itself or, if it is too long for a cookie, a secret
-   * with which the store finds it.
+   * Returns the cookie's value. This is the request itself. If the request is too long for a
+   * cookie, the value is a secret that identifies the request in the store.
    */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
@@ -225,8 +225,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove, so that a cookie with this many bytes fits. Removes
- * unreadable cookies first, then the oldest.
+ * Returns the names of the cookies to remove so that a cookie of this size fits. Removes unreadable
+ * cookies first, then the oldest.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

@@ -24,10 +24,10 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * How many failures are allowed before responses slow down: `client` for one client from one
- * network, `address` for all clients from one network. Failed assertions have higher limits,
- * because an attacker can guess a secret but not a signature. Assertions also fail if a clock is
- * wrong or a key is not published, and continue to fail until someone fixes this.
+ * How many failed attempts are free before responses slow down. `client` counts one client from one
+ * network. `address` counts all clients from one network. Failed assertions have higher limits,
+ * because an attacker can guess a secret but not a signature. Assertions also fail when a clock is
+ * wrong or a key is not published, and they keep failing until someone fixes the cause.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -35,8 +35,8 @@ const FREE_FAILURES = {
 } as const;
 
 /**
- * A failed attempt to authenticate: the client id in the request, the client if it exists, and the
- * method.
+ * A client's attempt to authenticate: the client id in the request, the client (null if unknown),
+ * and the kind of credentials.
  */
 interface Judged {
   readonly clientId: string;
@@ -44,25 +44,25 @@ interface Judged {
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
-/** A way to authenticate by assertions, and its verifier at an endpoint. */
+/** A method of authentication by assertions, with its verifier for one endpoint. */
 interface Way {
   readonly assertions: ClientAssertions;
   readonly verify: VerifyAssertion;
 }
 
-/** Authenticates clients and counts failures, for all endpoints together. */
+/** Authenticates clients, and counts failures across all endpoints. */
 export class ClientProofs {
   readonly assertions: readonly ClientAssertions[];
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Counts the failures. Failed assertions have a separate count, so that they do not slow down
-   * secrets.
+   * Counts failures. Assertions and secrets are counted separately, so that failed assertions do
+   * not slow down secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
   /**
-   * `assertions` are the ways to authenticate by assertions. The server tries them in this order.
+   * `assertions` lists the methods of authentication by assertions. They are tried in this order.
    */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
@@ -75,7 +75,7 @@ export class ClientProofs {
     };
   }
 
-  /** Verifies the secret with the slow hash. After too many failures, the attempt has to wait. */
+  /** Verifies the secret with the slow hash. Too many failures delay the attempt. */
   async secret(
     request: Request,
     { clientId, secret }: SecretCredentials,
@@ -98,8 +98,8 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Counts only failed assertions. It never delays a valid one, because
-   * verification is cheap and a signature cannot be guessed. So an attacker cannot slow down the
+   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed: it is
+   * cheap to verify, and an attacker cannot guess a signature. So an attacker cannot slow down the
    * client.
    */
   async assertion(
@@ -163,7 +163,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // Count an unknown id under its hash, because it may be long and there may be many unknown ids.
+    // Count an unknown id by its hash: an id can be long, and attackers can send many of them.
     const keys = [
       {
         key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),
@@ -183,7 +183,7 @@ export class ClientProofs {
   }
 }
 
-/** Authenticates one endpoint's clients. */
+/** Authenticates the clients of one endpoint. */
 export class ClientAuthentication {
   readonly #server: Server;
   readonly #proofs: ClientProofs;
@@ -191,7 +191,7 @@ export class ClientAuthentication {
   readonly #ways: readonly Way[];
   readonly #reader: AssertionReader | null;
 
-  /** An assertion may name the URL of any of these paths as its audience. */
+  /** `paths` are the endpoint's paths. An assertion's audience may be the URL of any of them. */
   constructor(
     server: Server,
     proofs: ClientProofs,
@@ -218,8 +218,8 @@ export class ClientAuthentication {
    * - A public client is identified by its id.
    *
    * Throws `invalid_client`, or `invalid_request` if the request contains credentials twice. After
-   * many failures, throws a TooManyFailuresError, except for a valid assertion and for a secret
-   * that was verified before.
+   * many failures, throws a TooManyFailuresError. Valid assertions, and secrets that were verified
+   * before, still succeed.
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;
@@ -242,8 +242,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the way to verify an assertion with this type. If several ways have the type, returns the
- * first one that recognizes the assertion.
+ * Returns the method for this type of assertion. If several methods accept the type, returns the
+ * method that recognizes the assertion.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);

@@ -10,24 +10,22 @@ import { NO_KEYS } from './checking.ts';
 import type { NamedKeys } from './registered-keys.ts';
 import { checkRegistration } from './registration.ts';
 
-/** Changes to a client that an operator registered. Missing fields stay unchanged. */
+/** Changes to a client that an operator registered. A missing field is left unchanged. */
 export interface ClientChanges {
   /** The new name, 1 to 100 characters. */
   readonly name?: string;
-  /**
-   * Metadata that features add. A field that you pass replaces its earlier values. Other fields
-   * stay.
-   */
+  /** Metadata that features add. Each field that you pass replaces its previous values. */
   readonly metadata?: FurtherValues;
   /** The redirect URIs to add. They may include existing ones. */
   readonly addRedirectUris?: readonly string[];
   /** The redirect URIs to remove. Each must match an existing one exactly. */
   readonly removeRedirectUris?: readonly string[];
   /**
-   * Private-use schemes without a dot that the added redirect URIs may use, as in a registration.
+   * Private-use schemes without a dot that the added redirect URIs may use. See
+   * `ClientRegistration.allowedSchemes`.
    */
   readonly allowedSchemes?: readonly string[];
-  /** The scopes to add. Each is built in or listed in `oauth_server:scopes`. */
+  /** The scopes to add. Each must be built in or listed in `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
   /** The scopes to remove. The client must have each of them. */
   readonly removeScopes?: readonly string[];
@@ -37,8 +35,8 @@ export interface ClientChanges {
    */
   readonly addGrants?: readonly string[];
   /**
-   * The grants to remove. The client must have each of them. Tokens that were issued with a removed
-   * grant do not work until you add the grant again.
+   * The grants to remove. The client must have each of them. Tokens from a removed grant stop
+   * working until you add the grant again.
    */
   readonly removeGrants?: readonly string[];
   /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
@@ -46,13 +44,12 @@ export interface ClientChanges {
   /** The `https` URL where the client publishes its keys. Use it instead of `jwks`. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that the client may sign assertions with after the update. By default, it
-   * stays the same.
+   * The only algorithm that the client may sign assertions with. Defaults to the current setting.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /** The new website. Null removes it. */
   readonly siteUri?: string | null;
-  /** The new logo, as in a registration. Null removes it. */
+  /** The new logo. It has the same limits as at registration. Null removes it. */
   readonly logo?: Uint8Array | null;
   /**
    * The logo's URL. Use it instead of `logo`. The server fetches the logo once, during the update.
@@ -60,7 +57,7 @@ export interface ClientChanges {
   readonly logoUri?: string;
 }
 
-/** Returns the client with these changes. Throws if a client like this could not be registered. */
+/** Returns the client with these changes. Throws if the result is not a valid registration. */
 export async function changedClient(
   client: Client,
   changes: ClientChanges,
@@ -72,15 +69,15 @@ export async function changedClient(
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // The client is never registered for this scope, so do not add it.
+  // No client is ever registered for this scope, so ignore it.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   const grantTypes = server.grantTypes();
   requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // Ignore scopes and grants of the client that the configuration no longer offers, so that they do
-  // not block other changes.
+  // Ignore the client's scopes and grants that the configuration no longer offers. They must not
+  // block other changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -100,8 +97,8 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // If the client had ID tokens before, keep their algorithm. So if the client gets ID tokens
-    // again, they are signed as before (AS-30.3).
+    // Keep the algorithm of a client that has had ID tokens. If the client loses ID tokens and gets
+    // them back, they are signed as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -122,7 +119,7 @@ export async function changedClient(
   };
 }
 
-/** Returns the current values with the added ones and without the removed ones. */
+/** Returns the current values, plus the added ones, minus the removed ones. */
 function list(
   what: string,
   has: readonly string[],
@@ -145,8 +142,8 @@ function list(
 }
 
 /**
- * Throws if a value is missing that a registration would fill in. Otherwise, the update would
- * restore a value that was removed.
+ * Throws if a value is missing that a registration would fill in. Otherwise, the update would bring
+ * back a value that the caller removed.
  */
 function requireWhole(
   redirectUris: readonly string[],
@@ -186,7 +183,7 @@ function bringsKeys({
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-/** Returns the keys as registration fields. Returns null for a client without keys. */
+/** Returns the keys as registration fields, or null for a client without keys. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
   if (keys === null || keys.workload !== undefined) {

@@ -10,8 +10,8 @@ export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true firs
 const NO_WORKLOADS = 'oauth_server:workload_identity is off; set it to true first';
 
 /**
- * Checks a registration by an operator and completes it. The registration may use features that are
- * turned off. Throws a RegistrationError that explains the problem.
+ * Checks a registration by an operator and completes it. Throws a RegistrationError that explains
+ * the problem, for example if the registration needs a feature that is off.
  */
 export async function checkNewClient(
   registration: ClientRegistration,

@@ -9,29 +9,26 @@ export interface KeyedClient {
   readonly keys: ClientKeys;
 }
 
-/** One way to authenticate clients by assertions (RFC 7521 section 4.2). */
+/** One method of client authentication by assertions (RFC 7521 section 4.2). */
 export interface ClientAssertions {
-  /** Its name in messages, such as `private_key_jwt`. */
+  /** The method's name in messages, for example `private_key_jwt`. */
   readonly called: string;
-  /** The `client_assertion_type` of its assertions. */
+  /** The `client_assertion_type` that this method accepts. */
   readonly type: string;
-  /** Whether clients with these keys authenticate in this way. */
+  /** Whether clients with these keys use this method. */
   isFor(keys: ClientKeys): boolean;
   /**
-   * Whether this assertion must be verified in this way. It is called before the assertion is
-   * verified. The result must not depend on the client, so that the server does the same work for
-   * every client.
+   * Whether this method must verify this assertion. Called before the assertion is verified. The
+   * result must not depend on the client, so that the server does the same work for every client.
    */
   recognizes(assertion: Jws): boolean;
-  /** Returns a function that verifies assertions at endpoints with these URLs. */
+  /** Returns a function that verifies assertions sent to endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
 }
 
 /** Authenticates clients by assertions that they sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
-  /**
-   * Returns the current problems of the client's keys. The list is empty if there are no problems.
-   */
+  /** Returns what is wrong with the client's keys now. The list is empty if the keys are fine. */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
@@ -39,8 +36,8 @@ export interface OwnAssertions extends ClientAssertions {
  * Resolves if the assertion identifies this client to this server and is valid now. Otherwise
  * throws a JwsError with the reason, or another error if the keys cannot be read.
  *
- * `client` is null if the client is unknown or does not authenticate in this way. The function then
- * does the same work and always throws. `profile` is the client's profile.
+ * `client` is null if the client is unknown or does not use this method. The function then does the
+ * same work and always throws. `profile` is the client's security profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

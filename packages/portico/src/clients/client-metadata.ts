@@ -11,7 +11,7 @@ export interface ProvingClient extends ClientDemands {
 }
 
 /**
- * Returns a client's authentication method and requirements, under the field names of RFC 7591
+ * Returns a client's authentication method and requirements, with the field names from RFC 7591
  * section 2.
  */
 export function authenticationMetadata(

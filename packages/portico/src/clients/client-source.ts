@@ -5,21 +5,21 @@ import type { Client, ClientKeys } from '../store/client.ts';
 /** A source of clients that are not registered. The client's id is the URL of its description. */
 export interface ClientSource {
   /**
-   * Whether this id can belong to a client of this source. The server fetches the description only
-   * for a signed-in person.
+   * Whether this id can be the id of one of this source's clients. The server fetches the
+   * description only for a signed-in person.
    */
   names(clientId: string): boolean;
   /** Throws a page error if the server refuses the id. Fetches nothing. */
   require(clientId: string): void;
   /**
-   * Returns why the server refuses a client with this id and does not fetch this URL. Returns null
-   * if the server accepts the id.
+   * Returns why the server refuses a client with this id. Returns null if the server accepts the
+   * id. Never fetches the URL.
    */
   refusal(url: string): string | null;
   /**
-   * Returns the client as its description defines it, even if it is revoked. Fetches the
-   * description if the stored one is missing or stale. Throws a page error if the description is
-   * not valid.
+   * Returns the client with the metadata from its description, even if the client is revoked.
+   * Fetches the description if the stored one is missing or stale. Throws a page error if the
+   * description is not valid.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**
@@ -36,21 +36,21 @@ export interface ClientSource {
 
 /**
  * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). The
- * server knows only the network of that client.
+ * server knows only the network of such a client.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 
 /**
- * Returns the initial access tokens that clients can register with. Returns null if no feature
- * provides them.
+ * Returns the initial access tokens that clients can register with, or null if no feature provides
+ * them.
  */
 export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
 }
 
 /**
- * Whether the id is a URL (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). Created
- * and imported ids are never URLs. So a client whose id is a URL always comes from a
+ * Whether the id is a URL (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). Portico
+ * never creates or imports a client with such an id, so the client always comes from a
  * `ClientSource`.
  */
 export function isClientUrl(clientId: string): boolean {
@@ -58,8 +58,8 @@ export function isClientUrl(clientId: string): boolean {
 }
 
 /**
- * Whether a client with this id is allowed to do anything now. If the id is a URL, the source must
- * accept it. If there is no source, the server accepts no URL.
+ * Whether a client with this id may do anything now. If the id is a URL, the source must accept it.
+ * Without a source, the server accepts no URLs.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;

@@ -29,8 +29,8 @@ export interface RegisteredClient {
 }
 
 /**
- * Returns the client with this id, for a request with this form. Returns null if the id is unknown.
- * Also returns a revoked client.
+ * Returns the client with this id, even if it is revoked. Returns null if the id is unknown. The
+ * form is the one in the request.
  */
 export type FindClient = (
   clientId: string,
@@ -43,9 +43,9 @@ export type UpdateClient = Clients['update'];
 
 /** The result of a revocation. */
 export interface RevokedClient {
-  /** The client before it was revoked. */
+  /** The client as it was before the revocation. */
   readonly client: Client;
-  /** False if no person has seen the client, and the server knows only its URL. */
+  /** False for a document client that no person has seen yet. */
   readonly wasKnown: boolean;
 }
 
@@ -54,29 +54,27 @@ export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   /**
-   * When the server stops accepting the previous secret, in milliseconds since 1970. Null if it
-   * stopped immediately.
+   * When the previous secret stops working, in milliseconds since 1970. Null if it has already
+   * stopped.
    */
   readonly previousExpiresAt: number | null;
 }
 
-/**
- * The default time for which the previous secret is accepted after a rotation, in seconds: a day.
- */
+/** How long the previous secret still works after a rotation by default, in seconds (a day). */
 export const DEFAULT_OVERLAP = 86_400;
-/** The longest overlap, in seconds: a year. */
+/** The longest overlap, in seconds (a year). */
 const LONGEST_OVERLAP = 365 * 86_400;
 
 /**
- * Matches valid client ids. Other text does not reach the store, because some engines reject some
- * texts.
+ * Matches valid client ids. Other strings are never sent to the store, because some database
+ * engines reject them.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /**
- * This server's clients, for console commands and plugins. Pass `acting` to methods that change a
- * client, so that the audit event names the person who made the change. Otherwise the event names
- * no person.
+ * This server's clients, for console commands and plugins. Methods that change a client take
+ * `acting`, the person who makes the change. The audit event names this person. Without `acting`,
+ * it names no person.
  */
 export class Clients {
   readonly #server: Server;
@@ -103,8 +101,8 @@ export class Clients {
   /**
    * Registers a client, unless `isThere` accepts a client that is not revoked. In that case,
    * returns the existing client without a secret. If several calls run at the same time, even in
-   * other processes, only one registers a client. Throws a RegistrationError that explains the
-   * problem.
+   * different processes, only one of them registers a client. Throws a RegistrationError that
+   * explains the problem.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -141,8 +139,8 @@ export class Clients {
   }
 
   /**
-   * Returns the metadata that features add to these clients, by client id. A client without such
-   * metadata is missing.
+   * Returns the metadata that features added to these clients, by client id. Clients without such
+   * metadata are left out.
    */
   metadataOf(clients: readonly Client[]): Promise<ReadonlyMap<string, FurtherValues>> {
     return this.#server.furtherMetadata.findAll(clients.map(({ id }) => id));
@@ -159,13 +157,14 @@ export class Clients {
   }
 
   /**
-   * Changes a client that an operator registered. Makes all of the changes, or none if one fails.
+   * Changes a client that an operator registered. Makes all of the changes, or none of them if one
+   * fails.
    *
    * - The client keeps its id and its authentication method. You can replace its keys.
-   * - The result must be a client that could be registered.
-   * - A value that you remove stops working with the next request, also for existing codes, tokens
-   *   and requests. If you add it again, the client's authorizations get it back.
-   * - Simultaneous updates are all applied, even in other processes.
+   * - The result must be a valid registration.
+   * - A removed value stops working with the next request, also for existing codes, tokens and
+   *   requests. If you add it again, it works again for the client's existing authorizations.
+   * - Simultaneous updates are all applied, even if they run in different processes.
    *
    * Throws a RegistrationError that explains the problem.
    */
@@ -174,12 +173,12 @@ export class Clients {
   }
 
   /**
-   * Gives the client a new secret. The client's id and tokens stay the same. The server accepts the
-   * previous secret for `overlap` more seconds. With 0, it ends immediately.
+   * Gives the client a new secret. The client's id and tokens stay the same. The previous secret
+   * keeps working for `overlap` seconds. With 0, it stops working immediately.
    *
-   * Throws a RegistrationError for a client without a secret. If you pass `seen`, also throws a
-   * RegistrationError if the secret has changed since you read that client. So only one of two
-   * simultaneous rotations succeeds.
+   * Throws a RegistrationError for a client without a secret. To make sure that only one of two
+   * simultaneous rotations succeeds, pass the client that you read as `seen`. The method then
+   * throws a RegistrationError if the secret has changed since.
    */
   async rotateSecret(
     clientId: string,
@@ -213,8 +212,8 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError if
-   * the client is unknown or is already revoked.
+   * until you unblock it. This also works before any person has seen the client. Throws a
+   * RegistrationError if the client is unknown or already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -226,17 +225,17 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Call this even for a client that is already revoked, because the revocation by another
-    // process may not be durable yet.
+    // Do this even for a client that is already revoked. Another process may have revoked it, and
+    // that revocation may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
   }
 
   /**
-   * Unblocks a document client's URL. It works as a client again once its document has been fetched
-   * again. Its earlier authorizations stay ended. Throws a RegistrationError if the client is
-   * unknown, is not a document client, or is not blocked.
+   * Unblocks a document client's URL. The client works again once the server has fetched its
+   * document again. Its earlier authorizations stay ended. Throws a RegistrationError if the client
+   * is unknown, is not a document client, or is not blocked.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const { store, clock } = this.#server;
@@ -284,7 +283,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client of which the server knows only the URL. */
+  /** Stores a revoked client that the server knows only by its URL. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -303,7 +302,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // If a person has seen the client a moment ago, its row already exists.
+    // If a person saw the client a moment ago, its row already exists.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

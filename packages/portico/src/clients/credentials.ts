@@ -3,8 +3,8 @@ import type { JwsError, Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * The methods by which clients authenticate at the token endpoint, with their names from RFC 7591.
- * `none` is for public clients.
+ * The client authentication methods of the token endpoint, with their names from RFC 7591. `none`
+ * is for public clients.
  */
 export const CLIENT_AUTHENTICATION_METHODS = [
   'client_secret_basic',
@@ -12,7 +12,9 @@ export const CLIENT_AUTHENTICATION_METHODS = [
   'none',
 ] as const;
 
-/** The authentication method of clients with keys, if a feature verifies their assertions. */
+/**
+ * The authentication method of clients with keys. Available if a feature verifies their assertions.
+ */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
 /** The client credentials in a request, before they are verified. */
@@ -32,9 +34,7 @@ export interface AssertionCredentials {
 /** Reads assertions from requests. */
 export interface AssertionReader {
   readonly isSent: (form: Parameters) => boolean;
-  /**
-   * The server calls this only for a form with an assertion. `clientId` is the form's client id.
-   */
+  /** Called only if `isSent` returned true. `clientId` is the form's client id. */
   readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
 }
 
@@ -46,8 +46,8 @@ export interface SecretCredentials {
 
 /**
  * Reads a request's credentials (RFC 6749 sections 2.3.1 and 3.2.1). Also reads assertions (RFC
- * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the request contains no
- * readable credentials, and `invalid_request` if it contains credentials twice.
+ * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the credentials are
+ * missing or malformed, and `invalid_request` if the request contains credentials twice.
  */
 export function readCredentials(
   request: Request,
@@ -86,7 +86,7 @@ export function readCredentials(
   return basic;
 }
 
-/** Returns the same public error for every reason. `detail` is only for the log. */
+/** The public error is the same for every reason. `detail` appears only in the log. */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError(
     'invalid_client',
@@ -96,8 +96,8 @@ export function invalidClient(detail: string): OAuthError {
 }
 
 /**
- * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Returns null if there
- * is no header or the header has another scheme.
+ * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Returns null if the
+ * header is missing or has another scheme.
  */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');

@@ -12,40 +12,38 @@ export interface ShownClient {
   /** The client's status. `blocked` is a revoked document client, which you can unblock. */
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
-   * The public keys that this server stores. Empty for a client without keys, and for a client that
-   * publishes its keys at a URL.
+   * The public keys that this server stores. Empty if the client has no keys or publishes them at a
+   * URL.
    */
   readonly keys: readonly DescribedKey[];
   /** Null if the client has no secret. */
   readonly secret: {
     /**
-     * When the server stops accepting the previous secret, in milliseconds since 1970. Null if
-     * there is no previous secret, or if it has expired.
+     * When the previous secret stops working, in milliseconds since 1970. Null if there is no
+     * previous secret, or if it has expired.
      */
     readonly previousAcceptedUntil: number | null;
   } | null;
-  /** The client's scopes that the configuration does not offer now. They have no effect. */
+  /** The client's scopes that the configuration no longer offers. They have no effect. */
   readonly scopesNotOffered: readonly string[];
   /**
-   * Why the client gets no tokens now, such as a profile that it does not meet. Null if it can get
-   * tokens.
+   * The reason why the client cannot get tokens now, for example a profile that it does not meet.
+   * Null if it can get tokens.
    */
   readonly refusal: string | null;
-  /** Metadata that features add, by their names in RFC 7591. */
+  /** Metadata that features add, by field name from RFC 7591. */
   readonly metadata: FurtherValues;
 }
 
 /** A client's public key (RFC 7517). */
 export interface DescribedKey {
-  /**
-   * The key's name. Its owner chose the name, so it can be any text. Null if the key has no name.
-   */
+  /** The key's id. The key's owner chose it, so it can be any string. Null if the key has no id. */
   readonly kid: string | null;
   /** `RSA`, `EC` or `OKP`. */
   readonly kty: string;
   /**
-   * The only algorithm that the key may be used with. Null if the key may be used with every
-   * algorithm of its type.
+   * The only algorithm that the key may be used with. Null if every algorithm of its type is
+   * allowed.
    */
   readonly alg: string | null;
   /** The key's SHA-256 thumbprint (RFC 7638), base64url. */

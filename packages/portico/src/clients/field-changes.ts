@@ -2,10 +2,10 @@ import type { FurtherValues } from '../further-metadata/further-metadata.ts';
 import type { Client } from '../store/client.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 
-/** The changed fields by name. A key is shown by its identifier. */
+/** The changed fields, by name. Keys appear as their identifiers. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** A field's values before and after the update. Null means that the field had no value. */
+/** A field's values before and after the update. Null means no value. */
 export interface FieldChange {
   /** The value before the update. */
   readonly before: FieldValue;
@@ -15,7 +15,7 @@ export interface FieldChange {
 
 type FieldValue = string | readonly string[] | null;
 
-/** The fields to compare, under their names from RFC 7591 section 2. */
+/** The fields to compare, with their names from RFC 7591 section 2. */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris],
@@ -33,7 +33,7 @@ function getName({ kid, thumbprint }: DescribedKey): string {
   return kid === null ? thumbprint : `${kid} ${thumbprint}`;
 }
 
-/** Returns the fields that differ between these states of a client. */
+/** Returns the fields that differ between `before` and `after`. */
 export function differences(before: Client, after: Client): FieldChanges {
   return Object.fromEntries(
     FIELDS.map(([name, of]) => [name, { before: of(before), after: of(after) }] as const).filter(
@@ -42,7 +42,7 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/** Returns the metadata of features that change. */
+/** Returns the fields of features' metadata that change. */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

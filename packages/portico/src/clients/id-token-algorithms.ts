@@ -4,10 +4,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/**
- * Returns the first of these algorithms for which the server has a key. Returns null if there is
- * none.
- */
+/** Returns the first of these algorithms that the server has a key for, or null. */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,
@@ -17,9 +14,8 @@ export async function firstWithKey(
 }
 
 /**
- * Returns the algorithm of the client's ID tokens. Throws if the server has no key for it.
- * `preferred` contains the algorithms that the client's profile allows. It is null if the profile
- * allows any algorithm.
+ * Returns the algorithm for the client's ID tokens. Throws if the server has no key for it.
+ * `preferred` lists the algorithms that the client's profile allows. Null means any algorithm.
  */
 export async function checkAlgorithm(
   requested: string | undefined,
@@ -39,7 +35,7 @@ export async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // A client that registers itself can send any text, and the log contains this message.
+      // A client that registers itself can send any string, and the log contains this message.
       `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
         `${keys.algorithms.names.join(', ')}`,
     );

@@ -2,9 +2,9 @@ import type { Acting } from '../auditing/audit.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 
 /**
- * This server's initial access tokens (RFC 7591 section 1.2), for console commands. Pass `acting`
- * to `create` and `revoke`, so that the audit event names the person who made the change. Otherwise
- * the event names no person.
+ * This server's initial access tokens (RFC 7591 section 1.2), for console commands. `create` and
+ * `revoke` take `acting`, the person who makes the change. The audit event names this person.
+ * Without `acting`, it names no person.
  */
 export interface InitialAccessTokens {
   /** Creates a token. Throws a RegistrationError that explains the problem. */
@@ -12,8 +12,8 @@ export interface InitialAccessTokens {
   /** Returns all stored tokens, including used ones, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /**
-   * Revokes a token. Clients that registered with it stay. Throws a RegistrationError if the token
-   * is unknown.
+   * Revokes a token. Clients that registered with it keep working. Throws a RegistrationError if
+   * the token is unknown.
    */
   revoke(id: string, acting?: Acting): Promise<void>;
 }
@@ -22,9 +22,9 @@ export interface InitialAccessTokens {
 export interface NewInitialAccessToken {
   /** How many clients can register with the token. Defaults to 1. */
   readonly uses?: number;
-  /** The token's lifetime, in seconds. Defaults to a day. */
+  /** The token's lifetime, in seconds. Defaults to 86400 (a day). */
   readonly lifetime?: number;
-  /** A note about who the token is for. By default, there is no note. */
+  /** A note about who the token is for. Defaults to no note. */
   readonly note?: string;
 }
 
@@ -42,7 +42,10 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 const refuse = () =>
   Promise.reject(new Error('No feature of this server has initial access tokens'));
 
-/** The tokens of a server without a feature for initial access tokens. */
+/**
+ * The tokens of a server without a feature for initial access tokens: the list is empty, and the
+ * other methods reject.
+ */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

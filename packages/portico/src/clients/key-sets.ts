@@ -9,7 +9,9 @@ import {
 } from '../keys/jws/public-keys.ts';
 import type { ClientKeys } from '../store/client.ts';
 
-/** Client key sets: registered sets, and sets that a client publishes at a URL. */
+/**
+ * Client key sets: sets that are stored at registration, and sets that clients publish at a URL.
+ */
 
 /**
  * The maximum number of keys in a stored set. The limit is low, because anyone can make the server
@@ -28,8 +30,8 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys in the form that is stored. `anyPort` allows a `jwks_uri` with any port. Throws
- * a RegistrationError that explains the problem.
+ * Returns the keys as they are stored. With `anyPort`, a `jwks_uri` may have any port. Throws a
+ * RegistrationError that explains the problem.
  */
 export function checkClientKeys(
   { jwks, jwksUri, algorithm }: NamedKeys,
@@ -52,8 +54,8 @@ export function checkClientKeys(
 }
 
 /**
- * Returns the set in the form that is stored. It contains only the keys that can verify signatures,
- * and only the members that Portico reads.
+ * Returns the set as it is stored: only the keys that can verify signatures, and only the members
+ * that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
@@ -89,15 +91,15 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures, without weak keys. Returns null if the value
- * is not a key set.
+ * Returns the set's keys that can verify signatures. Leaves out weak keys. Returns null if the
+ * value is not a key set.
  */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
 /**
- * Returns the set's keys that can verify signatures, and the problems of its weak keys. Returns
+ * Returns the set's keys that can verify signatures, and what is wrong with its weak keys. Returns
  * null if the value is not a key set.
  */
 function sortKeySet(
@@ -120,8 +122,8 @@ function sortKeySet(
 }
 
 /**
- * Returns a key set's problems, for its owner. `algorithm` is the only algorithm that the client
- * authenticates with. Null means any algorithm.
+ * Returns a key set's problems, for the client's developer. If `algorithm` is not null, the client
+ * authenticates only with this algorithm.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);
@@ -135,7 +137,7 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   ];
 }
 
-/** Whether a key in the set contains a private member. */
+/** Whether any key in the set contains private key material. */
 export function showsPrivateKeys(value: unknown): boolean {
   return (keysIn(value) ?? []).some(
     (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),

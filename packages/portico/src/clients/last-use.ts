@@ -1,11 +1,11 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The minimum time between two records, in milliseconds (a day). */
+/** The minimum time between two records, in milliseconds (one day). */
 const BETWEEN_TWO = 86_400_000;
 
 /**
- * Records when a client is used, at most once a day. Does this only for a client that no operator
+ * Records when a client was last used, at most once a day. Ignores clients that an operator
  * registered.
  */
 export class LastUse {
@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Returns null if the caller has nothing to wait for. The promise never rejects, because the
-   * request has already succeeded.
+   * Returns null if there is nothing to record. The promise never rejects, because the request has
+   * already succeeded.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;

@@ -2,22 +2,22 @@ import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 
-/** Specifies which page of the clients to return. */
+/** Which page of the clients to return. */
 export interface ClientPage {
   /** The maximum number of clients, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** Continues after the previous page: pass its `next`. Defaults to the beginning. */
+  /** The `next` of the previous page. Defaults to the first page. */
   readonly after?: string;
 }
 
 /** One page of clients. */
 export interface ClientList {
   /**
-   * The clients, in the order of their ids, not in the order of registration. Listing in this order
-   * is fast even with a million clients.
+   * The clients, ordered by id, not by time of registration. This order is fast even with a million
+   * clients.
    */
   readonly items: readonly Client[];
-  /** The cursor of the next page. Null if this is the last page. */
+  /** Pass this as `after` to get the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -41,7 +41,7 @@ export async function listPage(
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** Yields all clients after this one, in the order of their ids. Keeps only one page in memory. */
+/** Yields all clients after this id, ordered by id. Keeps only one page in memory. */
 export async function* clientPages(
   clients: { page(page: ClientPage): Promise<ClientList> },
   after?: string,

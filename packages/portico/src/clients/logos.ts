@@ -9,10 +9,10 @@ export interface NamedLogo {
 
 /** Checks and serves client logos. */
 export interface ClientLogos {
-  /** The path of all logos. The query names the client and the picture. */
+  /** The path of all logos. The query selects the client and the picture. */
   readonly path: string;
   /**
-   * Checks a registration's picture and returns it. Throws a RegistrationError that explains the
+   * Checks a registration's logo and returns it. Throws a RegistrationError that explains the
    * problem.
    */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
@@ -20,7 +20,7 @@ export interface ClientLogos {
 
 /**
  * Returns a registration's logo, or undefined if it has none. Throws a RegistrationError if the
- * logo is not valid, or if `logos` is null.
+ * logo is not valid, or if it has a logo but `logos` is null.
  */
 export async function namedLogo(
   named: NamedLogo,

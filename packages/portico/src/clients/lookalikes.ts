@@ -1,11 +1,11 @@
 /**
- * Checks whether a person can confuse two names at a glance. Covers a small part of the confusable
- * letters of UTS 39: those that an attacker would use to imitate this server's name.
+ * Checks whether a person could confuse two names at a glance. Covers a small part of the
+ * confusable letters of UTS 39: the ones that an attacker would use to imitate this server's name.
  */
 
 /**
- * Digits and letters of other scripts, under the Latin letter that they look like. `i`, `l` and `1`
- * are treated as the same letter.
+ * Digits and letters of other scripts, by the Latin letter that they look like. `i`, `l` and `1`
+ * count as the same letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The first letters of those Unicode blocks that contain letters in boxes, in circles and for
- * flags. Unicode normalization does not turn these into plain letters.
+ * The first letters of the Unicode blocks with letters in boxes, letters in circles, and letters
+ * for flags. Unicode normalization does not turn them into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -63,13 +63,14 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * The minimum length of a text to search for in names. Shorter texts are part of too many names.
+ * The minimum length of a server name that is searched for inside other names. Shorter names are
+ * part of too many words.
  */
 const SHORTEST_PART = 4;
 
 /**
- * Reduces a name to what a person sees at a glance. Letters that look alike become one letter.
- * Accents, case and spaces are removed.
+ * Reduces a name to what a person sees at a glance. Letters that look alike become the same letter.
+ * Removes accents, case and spaces.
  */
 function buildSkeleton(name: string): string {
   const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);
@@ -87,7 +88,7 @@ function getLetters(text: string): string {
 }
 
 /**
- * Returns two skeletons, because a sign may replace a letter ("Port@l") or be next to letters
+ * Returns two skeletons, because a symbol may stand for a letter ("Port@l") or decorate a name
  * ("@Portal").
  */
 function skeletons(name: string): readonly string[] {
@@ -100,7 +101,7 @@ export function looksLike(name: string, serverName: string): boolean {
   return own !== '' && skeletons(name).includes(own);
 }
 
-/** Whether this name contains the server's name, or a text that looks like it. */
+/** Whether this name contains the server's name, or something that looks like it. */
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   if (own === '') return false;

@@ -2,13 +2,14 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * Interprets a client's own metadata (RFC 7591 section 2), from a registration or a document. A
- * registration reports problems in its response. A document reports them in the log.
+ * Interprets a client's own metadata (RFC 7591 section 2), from a registration or from a client
+ * metadata document. Problems of a registration are reported in its response. Problems of a
+ * document are logged.
  */
 
 /**
- * Whether a value is treated as missing. This is the case for null and for empty values, because
- * some clients send every field that they know.
+ * Whether a value counts as missing. Null and empty values do, because some clients send every
+ * field that they know.
  */
 export function saysNothing(value: unknown): boolean {
   return (
@@ -19,7 +20,10 @@ export function saysNothing(value: unknown): boolean {
   );
 }
 
-/** Returns the grants in `grant_types`. If the field is missing, returns only the default grant. */
+/**
+ * Returns the grants in `grant_types`. If the field is missing, returns only the default,
+ * `authorization_code`.
+ */
 export function grantsNamed(
   named: readonly string[] | undefined,
   offered: readonly Grant[],
@@ -42,7 +46,7 @@ export function scopesNamed(
 /**
  * Returns the application type. If `application_type` is missing, a client with a loopback address
  * or a private-use scheme is treated as a native application. Half of the MCP hosts do not send the
- * field, although they use any port for their callback (RFC 8252 section 7.3).
+ * field, although their callback can be on any port (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

@@ -5,12 +5,12 @@ interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly secretHash: string | null;
-  /** Milliseconds since 1970. If absent or null, the secret never expires. */
+  /** Milliseconds since 1970. If missing or null, the secret never expires. */
   readonly secretExpiresAt?: number | null;
   readonly createdAt: number;
 }
 
-/** Returns a new client: not revoked, never used, with at most one secret. */
+/** Returns a new client that is not revoked, was never used and has at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = {
     previousSecretHash: null,

@@ -7,7 +7,7 @@ export const JWT_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-be
 /** The `client_assertion_type` of a JWT-SVID (draft-ietf-oauth-spiffe-client-auth section 3.1). */
 export const JWT_SVID_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-spiffe';
 
-/** Returns a reader of assertions that are JWTs, with one of these types (RFC 7521 section 4.2). */
+/** Returns a reader for JWT assertions of these types (RFC 7521 section 4.2). */
 export function assertionReader(types: readonly string[]): AssertionReader {
   return {
     isSent: (form) => form.has('client_assertion') || form.has('client_assertion_type'),

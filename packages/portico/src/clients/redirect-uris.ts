@@ -5,13 +5,13 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches `https://@host/`. A parser ignores the empty credentials, but a person who reads the URL
- * sees text before the host.
+ * Matches `https://@host/`. A parser ignores the empty credentials, but a person sees text before
+ * the host.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
- * Matches a private-use scheme: its owner's domain in reverse. The dot is required, because any
+ * Matches a private-use scheme: a domain in reverse order. The dot is required, because any
  * application could claim a scheme without a dot (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
@@ -19,14 +19,14 @@ const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
-/** The parameters that an authorization response adds to the query of the redirect URI. */
+/** The parameters that an authorization response adds to a redirect URI. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Returns why this cannot be registered as a redirect URI, or null if it can.
+ * Returns why this URI cannot be a redirect URI, or null if it can.
  *
- * - A redirect URI must be absolute https without wildcards or a fragment. Loopback may use http
- *   (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
+ * - A redirect URI must be an absolute https URL without wildcards or a fragment. On loopback, http
+ *   is also allowed (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
  * - A native application may also use a private-use scheme (RFC 8252 section 7.1).
  * - `allowedSchemes` are the schemes without a dot that an operator allows for this client.
  */
@@ -81,9 +81,9 @@ function hasScheme(uri: string, scheme: string): boolean {
 }
 
 /**
- * Schemes that never belong to one application, because browsers, operating systems or other
- * programs handle them. This also applies to the schemes of Windows settings and tools, which begin
- * with `ms-` or end with `-ms`.
+ * Schemes that never belong to a single application, because browsers, operating systems or other
+ * programs handle them. SYSTEM_SCHEME matches more of them, for example Windows settings and tools
+ * (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
   (
@@ -97,8 +97,8 @@ const NOT_PRIVATE = new Set(
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 
 /**
- * Returns why an operator cannot allow this private-use scheme without a dot. Returns null if the
- * scheme can be allowed.
+ * Returns why an operator cannot allow this private-use scheme without a dot, or null if the
+ * operator can.
  */
 function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
@@ -113,7 +113,8 @@ function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns where a response goes, as pages show it: a host and its port, or an application's scheme.
+ * Returns where a response goes, in the form that pages show: a host with its port, or an
+ * application's scheme.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
@@ -130,8 +131,8 @@ export interface RedirectedClient {
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns a function that accepts a redirect URI if it matches a registered one exactly (RFC 9700
- * section 4.1.3), or if one of `others` accepts it.
+ * Returns a function that accepts a redirect URI. The URI must match a registered one exactly (RFC
+ * 9700 section 4.1.3), or one of `others` must accept it.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -139,9 +140,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * Returns the text before and after a loopback address's port. Returns null for any other URI.
- * Works on the text, because the same parsed URL can be spelled in many ways. So only the digits of
- * the port can differ from the registered URI.
+ * Splits a loopback address into the text before and after its port. Returns null for any other
+ * URI. Works on the text, not on the parsed URL, because one URL can be spelled in many ways. So
+ * only the digits of the port can differ from the registered URI.
  */
 export function loopbackParts(
   uri: string,
@@ -152,8 +153,8 @@ export function loopbackParts(
 }
 
 /**
- * Adds the response's parameters to the redirect URI's query (RFC 6749 section 4.1.2). The rest of
- * the URI stays unchanged.
+ * Adds the response parameters to the redirect URI's query (RFC 6749 section 4.1.2). Leaves the
+ * rest of the URI unchanged.
  */
 export function redirectWith(
   uri: string,
@@ -163,14 +164,14 @@ export function redirectWith(
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
-  // Only the first question mark begins the query. A later one is part of a value.
+  // Only the first question mark starts the query. Later ones are part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }
 
 /**
- * Returns the redirect URIs of a registration. Throws if one is not valid. Does not check the
- * redirect URIs that the client had `before`.
+ * Returns a registration's redirect URIs without duplicates. Throws if one is not valid. Does not
+ * check URIs that the client already had (`before`).
  */
 export function checkRedirectUris(
   uris: readonly string[],
@@ -188,7 +189,7 @@ export function checkRedirectUris(
   return [...new Set(uris)];
 }
 
-/** Throws if an allowed scheme belongs to no redirect URI. */
+/** Throws if an allowed scheme is not valid, or if no redirect URI uses it. */
 function requireSchemes(
   schemes: readonly string[],
   uris: readonly string[],

@@ -7,8 +7,7 @@ import { IDENTITY_SCOPES } from '../tokens/scopes.ts';
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /**
- * Returns the client's grants, including the default ones. Throws if the grants do not fit
- * together.
+ * Returns the client's grants, including the default ones. Throws if the grants cannot be combined.
  */
 export function checkGrants(
   requested: readonly string[],
@@ -57,8 +56,8 @@ export function checkGrants(
 /**
  * Throws in these cases:
  *
- * - A client that gets tokens has no scopes.
- * - A client that does not act for people has a scope about a person.
+ * - The client gets tokens but has no scopes.
+ * - The client does not act for people but has a scope about a person.
  */
 export function requireScopes(
   scopes: readonly string[],

@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import type { Client, ClientKeys, Workload } from '../store/client.ts';
 import { checkClientKeys } from './key-sets.ts';
 
-/** The fields of a registration that say how the client authenticates. */
+/** The registration fields that define how the client authenticates. */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;
@@ -15,7 +15,7 @@ export interface NamedKeys {
 
 /**
  * Returns the keys that the client authenticates with. A workload is returned in the same form.
- * Returns null if the registration contains neither.
+ * Returns null if the registration has neither.
  */
 export function checkKeys(
   registration: NamedKeys,
@@ -46,9 +46,7 @@ function checkOwnKeys(
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
-/**
- * Returns the workload in the form of keys. Returns null if the registration contains no workload.
- */
+/** Returns the workload in the form of keys, or null if the registration has no workload. */
 function checkWorkload(
   { workload, jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: NamedKeys,
   isPublic: boolean,
@@ -64,8 +62,8 @@ function checkWorkload(
       'The client has both a workload and keys; use only one of them to authenticate',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
-  // Accept the client's existing workload even if its issuer was removed from the configuration, so
-  // that it does not block other changes.
+  // Accept the client's existing workload even if its issuer was removed from the configuration. It
+  // must not block other changes.
   const known = before?.keys?.workload;
   if (known?.issuer === issuer && known.subject === subject) return keys;
   if (!trustedIssuers.trusts(issuer, 'clients'))

@@ -20,33 +20,34 @@ export interface ClientRegistration {
    */
   readonly redirectUris?: readonly string[];
   /**
-   * The scopes that the client may request. Each is built in or listed in `oauth_server:scopes`.
+   * The scopes that the client may request. Each must be built in or listed in
+   * `oauth_server:scopes`.
    */
   readonly scopes?: readonly string[];
   /**
-   * The client's grant types. If you list no grant type, a client with a redirect URI may use
-   * `authorization_code` and `refresh_token`. You can also list the right `introspection`, which
-   * does not change this default.
+   * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
+   * with a redirect URI. You can also list `introspection`. It is a right, not a grant type, so
+   * this default still applies if you list only `introspection`.
    */
   readonly grants?: readonly string[];
-  /** Whether the client is public, because it cannot keep a secret. */
+  /** Whether the client is public: it cannot keep a secret. */
   readonly public?: boolean;
   /**
    * `web` (the default), or `native` for a program on a device (RFC 8252). The loopback redirect
    * URIs of a native application (`http://127.0.0.1/…`, `http://[::1]/…`, `http://localhost/…`)
-   * match on any port. A native application may use private-use schemes with a dot, such as
-   * `com.example.app:/callback`.
+   * match on any port. A native application may also use private-use schemes with a dot, for
+   * example `com.example.app:/callback`.
    */
   readonly applicationType?: string;
   /**
-   * Private-use schemes without a dot that a native application's redirect URIs may use, such as
-   * `cursor` for `cursor://…`. You must name each of these schemes, because any program on a device
-   * can claim one and receive this client's responses.
+   * Private-use schemes without a dot that a native application's redirect URIs may use, for
+   * example `cursor` for `cursor://…`. You must list each scheme. Any program on a device can claim
+   * such a scheme and receive this client's responses.
    */
   readonly allowedSchemes?: readonly string[];
   /**
-   * The client's public keys as a key set (RFC 7517). The client then authenticates only with these
-   * keys (`private_key_jwt`). Requires `oauth_server:private_key_jwt`.
+   * The client's public keys as a key set (RFC 7517). If set, the client authenticates only with
+   * these keys (`private_key_jwt`). Requires `oauth_server:private_key_jwt`.
    */
   readonly jwks?: unknown;
   /** The `https` URL where the client publishes its key set. Use it instead of `jwks`. */
@@ -57,10 +58,10 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * The workload that the client is, in place of a secret or keys. Its platform signs a token for
-   * it, such as a Kubernetes service account token or a SPIFFE JWT-SVID. Requires that
-   * `oauth_server:workload_identity` is on, and that the issuer is in
-   * `oauth_server:trusted_issuers` with `asserts: ['clients']`.
+   * The workload that the client is, instead of a secret or keys. The client's platform signs a
+   * token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID. Requires
+   * `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers` with
+   * `asserts: ['clients']`.
    */
   readonly workload?: Workload;
   /**
@@ -69,8 +70,8 @@ export interface ClientRegistration {
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether the client gets only tokens that are bound to a key. The client proves this key with
-   * every request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
+   * Whether all of the client's tokens are bound to a key. The client proves that it has this key
+   * with every request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
@@ -82,8 +83,8 @@ export interface ClientRegistration {
   /** The client's website (`client_uri` in RFC 7591), an `https` URL. The consent page shows it. */
   readonly siteUri?: string;
   /**
-   * The client's logo, at most 64 KB and 512 × 512 pixels. Its bytes must be a PNG, JPEG, GIF or
-   * WebP picture. The server stores the logo and serves it on the consent and applications pages.
+   * The client's logo, at most 64 KB and 512 × 512 pixels. It must be a PNG, JPEG, GIF or WebP
+   * picture. The server stores the logo and serves it on the consent and applications pages.
    * Requires that `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
@@ -99,7 +100,8 @@ export interface ClientRegistration {
    */
   readonly profile?: string;
   /**
-   * Metadata that features add, by their names in RFC 7591, such as `post_logout_redirect_uris`.
+   * Metadata that features add, by field name from RFC 7591, for example
+   * `post_logout_redirect_uris`.
    */
   readonly metadata?: FurtherValues;
 }
@@ -109,7 +111,7 @@ type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
  * Checks a registration and completes it. Throws a RegistrationError that explains the problem. For
- * an update, pass the existing client as `before`. Its existing URLs are not checked again.
+ * an update, pass the existing client as `before`, so that its existing URLs are not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -142,13 +144,13 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // If the client has its own profile, also store the profile's demands in the client's row.
+    // If the client has a profile, also store the profile's demands with the client.
     ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
-  // Report disabled features and the profile's restrictions before a missing key. Otherwise an
-  // operator might create a key that does not solve the problem.
+  // Report disabled features and the profile's restrictions first, and a missing key last.
+  // Otherwise an operator might create a key and then find that the client is still refused.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -177,7 +179,8 @@ export function checkName(name: string): string {
   if (trimmed === '')
     throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control and bidirectional characters could make one name look like another on the consent page.
+  // Control and bidirectional characters could make a name look like another one on the consent
+  // page.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
@@ -194,8 +197,7 @@ function checkApplicationType(requested: string): ApplicationType {
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Every client may send this scope, and the scope grants nothing. So accept it, but do not store
-  // it.
+  // Accept this scope but do not store it: every client may send it, and it grants nothing.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {

@@ -5,9 +5,9 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is empty or contains only spaces. The server never accepts an empty secret,
- * because a client that was imported from another server may have its hash, and anyone can guess
- * it.
+ * Whether a secret is empty or contains only spaces. The server never accepts such a secret. A
+ * client that was imported from another server may have the hash of an empty secret, and anyone
+ * could guess it.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';
@@ -19,8 +19,8 @@ export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number
 }
 
 /**
- * The maximum number of remembered secrets. If there are more, the least recently used one is
- * forgotten, and its next use needs a slow hash again.
+ * The maximum number of remembered secrets. When it is reached, the least recently used secret is
+ * forgotten. Its next use needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
@@ -28,7 +28,7 @@ const MOST_REMEMBERED = 10_000;
  * Checks client secrets with the host's password hasher.
  *
  * Remembers each verified secret as a SHA-256 hash of a random key, the client, the stored hash and
- * the secret. Each process creates this key when it starts, and stores it nowhere.
+ * the secret. Each process creates its own random key when it starts, and never stores it.
  * `docs/decisions/0006` explains why this is safe.
  */
 export class ClientSecrets {
@@ -39,8 +39,8 @@ export class ClientSecrets {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
   /**
-   * The end of the overlap for the clients that this process has seen with two secrets, in
-   * milliseconds since 1970.
+   * The latest end of an overlap, in milliseconds since 1970. It covers the clients that this
+   * process has seen with two secrets.
    */
   #overlapUntil = 0;
 
@@ -50,8 +50,8 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has verified the secret before, and the client still accepts it. This
-   * check needs no slow hash. If another request is verifying the same secret, waits for it. False
+   * Whether this process has verified the secret before, and the client still accepts it. Needs no
+   * slow hash. If another request is verifying the same secret, waits for it. A result of false
    * does not mean that the secret is wrong.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
@@ -61,16 +61,16 @@ export class ClientSecrets {
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use only the result that the other request has remembered. If that request fails, this one
-    // does not fail too.
+    // Use only a result that the other request has remembered. If that request fails, this request
+    // continues.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }
 
   /**
    * Whether the secret is the client's current secret, or its previous one during the overlap.
-   * Returns false for a blank or expired secret, if `client` is null, and for a client without a
-   * secret. In these cases, it takes as long as for a wrong secret.
+   * Returns false for a blank or expired secret, for a client without a secret, and if `client` is
+   * null. These cases take as long as a wrong secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -107,7 +107,7 @@ export class ClientSecrets {
     return true;
   }
 
-  /** JSON separates the parts, so that different lists never give the same text. */
+  /** JSON separates the parts, so that different lists never become the same text. */
   #proofOf(clientId: string, hash: string, secret: string): string {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }
@@ -125,8 +125,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Create the decoy at the first failure. Compare it often enough that every failure costs as
-    // much as for a client with two secrets.
+    // Create the decoy at the first failure. Verify against it so often that every failure takes as
+    // long as for a client with two secrets.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);
@@ -134,7 +134,7 @@ export class ClientSecrets {
   }
 }
 
-/** Client ids contain no spaces, so every pair has a different cache key. */
+/** Client ids contain no spaces, so every pair gets a different cache key. */
 function cacheKey(client: Client, hash: string): string {
   return `${client.id} ${hash}`;
 }

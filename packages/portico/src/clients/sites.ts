@@ -4,8 +4,7 @@ import { RegistrationError } from '../errors.ts';
 const LONGEST_SITE = 2048;
 
 /**
- * Returns a client's website in the form that is stored. Throws a RegistrationError for an unsafe
- * URL.
+ * Returns a client's website as it is stored. Throws a RegistrationError if the URL is not safe.
  */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

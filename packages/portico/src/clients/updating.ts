@@ -11,11 +11,14 @@ import { checkSite } from './sites.ts';
 export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
-  /** The changed fields, under their names from RFC 7591. If this is empty, nothing was written. */
+  /**
+   * The changed fields, with their names from RFC 7591. Empty if nothing changed. In that case,
+   * nothing was written.
+   */
   readonly changes: FieldChanges;
 }
 
-/** The maximum number of attempts when other updates change the client at the same time. */
+/** The maximum number of attempts if other updates keep changing the client at the same time. */
 const MOST_ATTEMPTS = 20;
 
 /** Changes clients. */
@@ -42,8 +45,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Another update has changed the client first. Apply these changes to its result, so that
-      // neither update is lost.
+      // If another update changes the client first, apply these changes to its result. So neither
+      // update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -84,8 +87,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined keeps the current logo, and null removes it. This runs before
-   * all checks, because it may have to fetch the logo.
+   * Returns the new logo. Undefined keeps the current logo, and null removes it. Called before the
+   * other checks, because it may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,
@@ -117,10 +120,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/**
- * Returns the website and logo of the client after these changes. Pages show them beside the
- * client's name.
- */
+/** Returns the website and logo that pages show next to the client's name after these changes. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,

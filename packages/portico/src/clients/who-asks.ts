@@ -5,22 +5,22 @@ import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
  * Describes clients to people. A client that no operator registered can choose any name. So pages
- * first show a fact that the client cannot choose: the host of its metadata document, or the
+ * first show something that the client cannot choose: the host of its metadata document, or the
  * destination of the response (decision 40).
  */
 
 /** What pages show about a client that no operator registered. */
 export interface Unverified {
   /**
-   * The client, as pages name it: a host in ASCII, "a program on this computer" or "an application
-   * on this device".
+   * How pages name the client: a host in ASCII, "a program on this computer" or "an application on
+   * this device".
    */
   readonly asks: string;
   /** Whether `asks` is a host. */
   readonly isHost: boolean;
   /**
-   * The name that the client gave itself. Any client can use this name. Null if pages must not show
-   * it.
+   * The name that the client gave itself. Other clients can use the same name. Null if pages must
+   * not show it.
    */
   readonly calledName: string | null;
   /** The destination of the response. */
@@ -32,8 +32,8 @@ export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is its host in ASCII, so that people can distinguish
-   * letters of different scripts that look alike.
+   * The text on pages. For a site, this is the host in ASCII. So people can tell letters of
+   * different scripts apart even if they look alike.
    */
   readonly text: string;
 }
@@ -45,7 +45,7 @@ export interface NamedClient {
   readonly registeredBy: RegisteredBy;
 }
 
-/** A client and the redirect URIs that its responses go to. */
+/** A client and its redirect URIs. */
 interface PlacedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -58,8 +58,8 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
 }
 
 /**
- * Returns what pages show about an unverified client. Returns null for a client that an operator
- * registered. `serverName` is `oauth_server:name`. `words` are in the reader's language.
+ * Returns what pages show about an unverified client, or null for a client that an operator
+ * registered. `serverName` is `oauth_server:name`. `words` are the texts in the reader's language.
  */
 export function unverified(
   client: NamedClient,
@@ -80,7 +80,7 @@ export function unverified(
 
 /**
  * Whether people could mistake the client for this server, because its name is the server's name or
- * looks like it. An unverified client's name must not even contain a text like this.
+ * looks like it. An unverified client's name must not even contain such a name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -92,12 +92,12 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Returns where an unverified client comes from, for pages outside of an authorization request. A
- * client that registered itself can have several places.
+ * Returns where an unverified client comes from, for pages outside an authorization request. A
+ * client that registered itself can have several origins.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // Show all places, because any of them could be important to the person.
+  // Show all of them, because each could matter to the person.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -131,16 +131,18 @@ function getHost(url: string): string {
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Pages show a name in quotes, so a name must not contain a closing quote. */
+/** Pages show names in quotes, so a name must not contain a closing quote. */
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
-/** Matches the marks after the second one on a letter. They would cover the lines around it. */
+/**
+ * Matches every mark after the second one on a letter. More marks would cover the lines around it.
+ */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters that must not be in one word with Latin letters. The pattern lists the scripts
- * whose letters may be in such a word, because none of their letters look Latin (UTS 39 section
- * 5.2, "highly restrictive").
+ * Matches letters that must not be in the same word as Latin letters. The pattern lists the scripts
+ * that are allowed next to Latin, because none of their letters look Latin (UTS 39 section 5.2,
+ * "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
@@ -149,8 +151,8 @@ const NOT_BESIDE_LATIN =
  * Returns the name that the client gave itself, if pages may show it. Returns null in these cases:
  *
  * - The name is empty.
- * - It contains the server's name, or a text that looks like it.
- * - It mixes scripts whose letters look the same. An honest name does not do this.
+ * - It contains the server's name, or something that looks like it.
+ * - It mixes scripts whose letters look the same. Honest names do not.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -171,9 +173,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the text in capitals, because converting to capitals unifies letters: "ß" and "ẞ" both
- * become "SS". Converts to lower case first, because "ẞ" would otherwise stay. Removes marks before
- * that, because the capital of one mark (U+0345) is a letter.
+ * Returns the letters in capitals, because this unifies more letters: "ß" and "ẞ" both become "SS".
+ * Converts to lower case first, because "ẞ" would otherwise stay. Removes marks before that,
+ * because the capital of one mark (U+0345) is a letter.
  */
 function getLetters(text: string): string {
   return text

@@ -4,19 +4,17 @@ import type { PasswordHasher } from './password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/**
- * The cost of each hash (RFC 9106 section 3.1), and how many hashes are computed at the same time.
- */
+/** The cost of each hash (RFC 9106 section 3.1), and how many hashes run at the same time. */
 export interface Argon2idOptions {
-  /** The memory for one hash, in KiB. Defaults to 47,104 (46 MiB). */
+  /** The memory for one hash, in KiB. Defaults to 47104 (46 MiB). */
   readonly memory?: number;
   /** The number of passes over the memory. Defaults to 1. */
   readonly passes?: number;
   /** The number of memory lanes. Defaults to 1. */
   readonly parallelism?: number;
   /**
-   * How many hashes are computed at the same time. Defaults to 2. Each uses a thread in Node's
-   * pool. File access, DNS and signatures need the same threads.
+   * How many hashes run at the same time. Defaults to 2. Each one uses a thread in Node's pool,
+   * which file access, DNS and signatures also need.
    */
   readonly atOnce?: number;
 }
@@ -35,11 +33,11 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
  * Returns a hasher for argon2id. The default parameters are those that OWASP recommends: 46 MiB,
  * one pass, one lane. Hashes are PHC strings.
  *
- * Blocks of less than 32 MiB would stay allocated, one for each thread in Node's pool. Larger
+ * Memory blocks under 32 MiB would stay allocated, one for each thread in Node's pool. Larger
  * blocks are freed immediately (decision 13).
  *
- * Networks take turns: a hash waits only for earlier hashes from its own network. `network` returns
- * the network. It is not called if the work runs for a known caller.
+ * Networks take turns, so many hashes from one network delay only that network. `network` returns
+ * the current network. It is not called if the work runs for a known caller.
  */
 export function createArgon2id(
   options: Argon2idOptions = {},
@@ -66,14 +64,14 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and for one network. This is a few seconds of work. Further
- * ones are refused.
+ * How many hashes may wait, in total and per network. This is a few seconds of work. More are
+ * refused.
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. This function does not import `argon2` by name: on a Node version without it,
- * no code that includes this file could be loaded.
+ * Computes the hash. Does not import `argon2` by name, because Node versions without it could then
+ * not load this file.
  */
 async function computeTag(
   password: string,

@@ -2,7 +2,7 @@ import { OverloadedError } from '@portico/sql';
 
 /** The limits of a queue. */
 export interface QueueSizes {
-  /** How many tasks run at the same time. */
+  /** How many tasks may run at the same time. */
   readonly atOnce: number;
   /** How many tasks may wait in total. */
   readonly mostWaiting: number;
@@ -19,12 +19,12 @@ interface Turn {
  * A queue in which networks take turns. Each network with waiting tasks is served once before any
  * network is served again. So many requests from one network delay only that network.
  *
- * If the queue is full and a network with fewer waiting tasks adds one, the queue rejects the last
- * task of the network with the most waiting tasks.
+ * When the queue is full, a network with fewer waiting tasks can still add one. The queue then
+ * rejects the last task of the network with the most waiting tasks.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
-  /** The waiting work of each network, in the order in which the networks get their turn. */
+  /** The waiting tasks of each network, in the order of the networks' turns. */
   readonly #waiting = new Map<string | null, Turn[]>();
   #waitingInAll = 0;
   #inFlight = 0;
@@ -34,7 +34,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs the work when its turn comes. Rejects with an OverloadedError if too much other work is
+   * Runs the work when it is its turn. Rejects with an OverloadedError if too many other tasks are
    * waiting.
    */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
@@ -59,8 +59,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the last entry of the network with the most entries. Does this only if that network has
-   * more entries than the newcomer's network would have.
+   * Refuses the last task of the network with the most tasks. Does this only if that network has
+   * more tasks than the newcomer's network would have. Otherwise throws an OverloadedError.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -3,27 +3,27 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../http/json.ts';
 
-/** Options for the log: where to write it, and which levels. */
+/** The place where the log is written, and its lowest level. */
 export interface LogOptions {
   /**
-   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the account of
-   * the process can read a new file and its folder. If root creates them in the folder of another
-   * user, they belong to that user.
+   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the process's
+   * account can read a new file and its folder. If root creates them in another user's folder, they
+   * belong to that user.
    */
   readonly file: string;
   /** The lowest level to write: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that you can close. When it is closed, all lines that were logged before are on disk. */
+/** A log that can be closed. After closing, all earlier lines are on disk. */
 export interface ClosableLog extends Log {
-  /** Closes the file after all lines are written. Later lines are dropped. */
+  /** Closes the file after all lines are written. Drops later lines. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** The names of values that the log never contains, in any letter case and at any depth. */
+/** Values with these names never appear in the log, in any letter case and at any depth. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -47,7 +47,7 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log with one JSON object per line. Fills in the `{placeholders}` in messages from the
+ * Opens a log with one JSON object per line. Fills in `{placeholders}` in messages from the
  * context. Opens the file immediately.
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
@@ -58,8 +58,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // Do not write after the log is closed, because another file may have the same descriptor
-      // number by then.
+      // Do not write after closing: another file may have the same descriptor number by then.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -85,16 +84,15 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long a slow reader of standard output may delay the application for one line, in
- * milliseconds.
+ * How long a slow reader of standard output may delay the application per line, in milliseconds.
  */
 const LONGEST_WAIT = 1000;
 
 /**
  * Returns a function that writes a line before it returns, so that no line is lost when the process
- * ends. If a line cannot be written, for example because the disk is full, the line is lost. A log
- * must not end the application. After a reader did not read a line in time, does not wait for it
- * again until a line was written.
+ * ends. A line that cannot be written, for example because the disk is full, is dropped. A log must
+ * never end the application.
+ * After a reader did not read a line in time, does not wait for it again until a line was written.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   let brokeOff = false;
@@ -119,8 +117,8 @@ function lineWriter(descriptor: number): (line: string) => void {
 }
 
 /**
- * Serializes each field separately. So a field that fails or has a `toJSON` does not affect the
- * others.
+ * Serializes each field separately, so that a field that fails or has a `toJSON` does not affect
+ * the others.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -131,8 +129,8 @@ function asJson(fields: LogContext): string {
 }
 
 /**
- * Returns the fields of an error, because JSON would leave them out. `err` is the usual field name
- * for an error.
+ * Returns an error's fields, which JSON would leave out. `err` is the usual field name for an
+ * error.
  */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {
@@ -144,15 +142,15 @@ function errorFields(error: Error): LogContext {
 }
 
 /**
- * Returns a value as JSON. A value that JSON cannot represent becomes text. Returns undefined for a
- * value that JSON leaves out, such as a function.
+ * Returns a value as JSON. A value that JSON cannot represent becomes a string. Returns undefined
+ * for a value that JSON leaves out, for example a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // Keep the code of an error, such as ECONNREFUSED, because it is not a secret.
+      // Keep an error's code, for example ECONNREFUSED. It is not a secret.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -168,10 +166,7 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/**
- * The maximum depth to which plain objects and lists are shown as text. Secrets in them are left
- * out.
- */
+/** Down to this depth, plain objects and lists are shown as text, without secrets. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
@@ -192,8 +187,8 @@ function expand(message: string, context: LogContext): string {
 }
 
 /**
- * Returns an error with its stack and causes, and any other value in a short form. Never throws,
- * because a log must not end the application.
+ * Formats an error with its stack and causes, and any other value in a short form. Never throws,
+ * because a log must never end the application.
  */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -206,7 +201,7 @@ function asText(value: unknown): string {
   }
 }
 
-/** Returns an error with its stack, and its causes with their stacks. */
+/** Formats an error with its stack, and its causes with their stacks. */
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;

@@ -1,7 +1,7 @@
-/** Hashes secrets that people remember. Hashing is slow on purpose. */
+/** Hashes passwords and client secrets. Hashing is slow on purpose. */
 export interface PasswordHasher {
-  /** Returns a hash in PHC string format, which contains its parameters, with a new salt. */
+  /** Returns a PHC string with the hash, a new salt and the parameters. */
   hash(password: string): Promise<string>;
-  /** Whether the password matches the hash. Returns false for a malformed hash. */
+  /** Whether the password matches the hash. False for a malformed hash. */
   verify(password: string, hash: string): Promise<boolean>;
 }

@@ -1,25 +1,25 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
 
-/** The problem of a view, and its place. */
+/** A problem of a view, with its location. */
 export interface ViewProblem {
   /** The absolute path of the view's file. */
   readonly file: string;
-  /** The line, counted from 1. Null if it is unknown. */
+  /** The line, counted from 1. Null if unknown. */
   readonly line: number | null;
   /** The problem in a few words. */
   readonly reason: string;
 }
 
 /**
- * The error if a view cannot be compiled or rendered. The message begins with the file and the
- * line. The cause is the original error.
+ * Thrown if a view cannot be compiled or rendered. The message starts with the file and the line.
+ * The cause is the original error.
  */
 export class ViewError extends Error implements ViewProblem {
   override readonly name = 'ViewError';
   /** The absolute path of the view's file. */
   readonly file: string;
-  /** The line, counted from 1. Null if it is unknown. */
+  /** The line, counted from 1. Null if unknown. */
   readonly line: number | null;
   /** The problem in a few words. */
   readonly reason: string;
@@ -33,7 +33,7 @@ export class ViewError extends Error implements ViewProblem {
   }
 }
 
-/** The code between `<%` and `%>`, and the line where the code begins. */
+/** The code between `<%` and `%>`, and the line where it starts. */
 interface Block {
   readonly type: string;
   readonly code: string;
@@ -41,8 +41,8 @@ interface Block {
 }
 
 /**
- * Makes the engine throw a ViewError if a view cannot be compiled or rendered. The error contains
- * the file and the line.
+ * Makes the engine throw a ViewError, with the file and line, if a view cannot be compiled or
+ * rendered.
  */
 export function locateErrors(eta: Eta): void {
   const compile = eta.compile.bind(eta);
@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // If the error is from an included view, it already contains the place.
+    // An error from an included view already contains its place.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -62,8 +62,8 @@ export function locateErrors(eta: Eta): void {
 }
 
 /**
- * Corrects the line numbers of the engine. The engine counts from the opening tag, but the code may
- * begin on a later line.
+ * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
+ * start on a later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
   let template = '';
@@ -106,12 +106,12 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Matches strings and comments, because brackets inside them do not count. */
+/** Matches strings and comments. Brackets inside them do not count. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns the first bracket that has no counterpart. Code in `<% %>` may open a bracket in one
- * block and close it in another block.
+ * Returns the first bracket without a counterpart. A bracket in `<% %>` may be closed in a later
+ * block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
@@ -145,7 +145,9 @@ function unbalanced(blocks: readonly Block[]): Place | null {
     : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** Returns the place of a syntax error in the code that the engine created from the view. */
+/**
+ * Returns the place of a syntax error, found in the code that the engine generated from the view.
+ */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

@@ -5,28 +5,27 @@ import { ENGLISH_WORDS } from '../words/words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
-/** The pages of an application, as Eta templates. */
+/** An application's pages, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by name (`oauth/consent`). If the application has a file with this name, that
-   * file is used. `t` and `markup` default to English. Throws a ViewError with the file and the
-   * line if the view cannot be compiled or rendered.
+   * Renders a view by name (`oauth/consent`). The application's own file with this name is used
+   * first. `t` and `markup` default to English. Throws a ViewError with the file and line if the
+   * view cannot be compiled or rendered.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Returns the problems of all views, in all folders, that cannot be compiled. */
+  /** Returns the problems of all views in all folders that cannot be compiled. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
-/** The built-in views, by the name that represents their folder. Messages contain the same name. */
+/** The built-in views, by the name that stands for their folder. Messages contain this name. */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * Returns the folder of a package's built-in views. In the sources, this is `folder`. In the
- * published package, it is only a name that represents the folder, because the build puts the views
- * into the code.
+ * Returns the folder of a package's built-in views. In the source code, this is `folder`. The build
+ * puts the views into the code, so the published package uses a name that stands for the folder.
  */
 export function builtInFolder(
   name: string,
@@ -38,7 +37,7 @@ export function builtInFolder(
   return name;
 }
 
-/** Returns the folder of the views in one part of this package. */
+/** Returns the folder of the views of one part of this package. */
 export function ownFolder(...folder: readonly string[]): string {
   const inSources = () => path.join(import.meta.dirname, '..', ...folder);
   return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
@@ -47,7 +46,7 @@ export function ownFolder(...folder: readonly string[]): string {
 /** Options for reading views, and the data for all of them. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files again for each page, so that changes show immediately. Use this
+   * Whether to read the files again for every page, so that changes show immediately. Use this
    * during development. Defaults to false.
    */
   readonly reloads?: boolean;
@@ -60,17 +59,17 @@ export const SHARED_VIEWS = ownFolder('defaults', 'views');
 
 /**
  * Returns the views from several folders. If several folders contain a file with the same name, the
- * first one is used, also for layouts and partials. So an application's folder overrides those of
- * the plugins.
+ * first one is used. This also applies to layouts and partials. So an application's folder
+ * overrides the plugins' folders.
  *
- * Output is escaped. Templates are compiled once. All files are read immediately, so that a process
- * keeps the views of its release when a deployment replaces them (decision 22).
+ * Output is escaped. Templates are compiled once. All files are read at the start, so that a
+ * process keeps the views of its release when a deployment replaces them (decision 22).
  */
 export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // Remove duplicates, because all built-in views are in one folder in the published package.
+  // In the published package, all built-in views are in one folder. So remove duplicates.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -126,8 +125,8 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Files that this function does not find, for example
- * behind a link, are read when they are needed.
+ * Returns the views in a folder, by file. Files that are not found here, for example behind a link,
+ * are read on demand.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -143,12 +142,12 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Ignore the error here. Rendering reports a view that cannot be read.
+    // Ignore this error. Rendering reports a view that cannot be read.
   }
   return texts;
 }
 
-/** Returns the text of a file. Returns null if the file does not exist. */
+/** Returns a file's text, or null if the file does not exist. */
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

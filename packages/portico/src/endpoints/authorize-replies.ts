@@ -15,14 +15,15 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * The features' additions to authorization requests, and the response modes that send responses.
+ * The additions of features to authorization requests, and the response modes that can send
+ * responses.
  */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
 
 /**
- * Builds the authorization endpoint's replies: the consent page, redirects, and pages with one
+ * Builds the replies of the authorization endpoint: the consent page, redirects, and pages with one
  * link.
  */
 export class AuthorizeReplies {
@@ -47,15 +48,13 @@ export class AuthorizeReplies {
     return this.#server.speaking.of(request);
   }
 
-  /** Returns the status for redirects after a GET request. A profile may require 303. */
+  /** Returns the status of redirects after a GET request. A profile may require 303. */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#server;
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /**
-   * Returns the consent page. If there is nothing to ask, sends the response to the client instead.
-   */
+  /** Returns the consent page, or sends the response to the client if there is nothing to ask. */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const { config, speaking, paths, scopes, scopeHeadings } = this.#server;
@@ -81,8 +80,8 @@ export class AuthorizeReplies {
 
   /**
    * Sends the response to the client. For an error from an unverified client, shows a page with a
-   * link or a button instead, so that the person decides whether to go to that site (RFC 9700
-   * section 4.11.2).
+   * link or button first. So the person decides whether to go to that site (RFC 9700 section
+   * 4.11.2).
    */
   async response(
     request: Request,
@@ -96,7 +95,7 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client in its response mode. If you pass `question`, the person must
+   * Sends the response to the client in its response mode. With a `question`, the person must
    * confirm first.
    */
   async send(
@@ -113,8 +112,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page for hosts without `signOut`. The person signs out first, and then follows the
-   * page's link to return.
+   * Returns a page for hosts without `signOut`. The person signs out, then follows the page's link
+   * to return.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return messageReply(this.#server, request, {

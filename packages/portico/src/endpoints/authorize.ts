@@ -40,7 +40,7 @@ import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts'
 import { ConsentForm } from './consent-form.ts';
 import { noteSent, SignInTrips } from './sign-in-trips.ts';
 
-/** Continues an authorization request that the browser sent, or that the client sent directly. */
+/** Handles an authorization request that came through the browser, or directly from the client. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
 /** Handles GET and POST /oauth/authorize. */
@@ -84,8 +84,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles GET. Checks a request and shows it to the signed-in person. If no person is signed in,
-   * stores the request and redirects to sign-in. The person then comes back with the request's id.
+   * Handles GET. Checks the request and shows it to the signed-in person. If no person is signed
+   * in, stores the request and redirects to sign-in. After sign-in, the browser returns with the
+   * request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -97,8 +98,8 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * Handles POST: the person's answer on the consent page. If the form has a `client_id`, it is an
-   * authorization request (AS-7.11).
+   * Handles POST: the person's answer on the consent page. A form with a `client_id` is an
+   * authorization request instead (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -131,8 +132,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // If no operator registered the client, redirect to it only after a person has signed in (RFC
-    // 9700 section 4.11.2).
+    // If no operator registered the client, do not redirect to it before a person has signed in
+    // (RFC 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null && isSilent(checked)) {
       const response = notSignedInSilently(checked.asked, checked.client);
@@ -145,8 +146,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a form from another site's page. The browser sends no session cookie with this form. So
-   * redirect the browser with the request's id: the browser sends the cookie with that request.
+   * Handles a form from another site's page. The browser does not send the session cookie with such
+   * a form, but sends it after a redirect. So redirect the browser with the request's id.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -158,7 +159,7 @@ export class AuthorizeEndpoint {
         await this.#replies.response(request, checked.response, 303),
       );
     }
-    // Without the session cookie, the server cannot recognize a person. So refuse a silent request.
+    // Without the session cookie, the server does not know the person. So refuse a silent request.
     if (isSilent(checked)) {
       const response = notSilent(checked.asked, checked.client);
       return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
@@ -171,9 +172,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a request that the client sent directly. Until a signed-in person sees it, a browser
-   * can load it any number of times. After that, the consent request has this id, and only this
-   * person in this browser can see it (RFC 9126 section 4).
+   * Handles a request that the client sent directly. Until a signed-in person sees it, browsers can
+   * load it any number of times. After that, it becomes a consent request with this id, and only
+   * this person can see it in this browser (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
@@ -183,8 +184,8 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // Another tab has just shown the request, or the person has reloaded the page that led to
-    // sign-in.
+    // Another tab has shown the request in the meantime, or the person reloaded the page that led
+    // to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -192,7 +193,7 @@ export class AuthorizeEndpoint {
     throw notUsable("it has expired, was used, is another client's, or never was");
   }
 
-  /** Returns when this browser first brought the request, if a feature needs to know it. */
+  /** Returns when this browser first sent the request, if a feature needs this time. */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
     const waited = await this.#waiting.find(request, requestId);
@@ -206,8 +207,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles the return from sign-in. If the request was shown before, shows it again. Otherwise,
-   * starts the waiting request.
+   * Handles the return from sign-in. Shows the request again if it was shown before. Otherwise,
+   * continues the waiting request.
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await this.#server.accounts.visitor(request);
@@ -217,17 +218,16 @@ export class AuthorizeEndpoint {
     const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Check the request again, because clients and scopes may have changed while the request
-      // waited.
+      // Clients and scopes may have changed while the request waited. So check it again.
       const { sent, direct, received } = waited;
       const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
-      // If the person goes to a page of the host, the request waits again, in a new cookie.
+      // If the person goes to a page of the host, the request waits again in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
-    // Another tab opened the page at the same time and was faster. The request is already saved,
-    // and does not wait any more.
+    // Another tab opened the page at the same time and was faster. The request is already saved and
+    // no longer waits.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
@@ -256,7 +256,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // The request is not used up, because the person comes back with it.
+    // Keep the direct request, because the person will come back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };
@@ -269,14 +269,14 @@ export class AuthorizeEndpoint {
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 
-  /** Decides whether the person must go to a page of the host before they see the consent page. */
+  /** Decides whether the person must visit a page of the host before the consent page. */
   async #nextStep(asked: AuthorizationRequest, { received }: PutRequest, request: Request) {
     const { receivedAt, isBack } = received ?? { receivedAt: this.#server.clock(), isBack: false };
     const step = await this.#additions.interaction?.next(asked, { request, receivedAt, isBack });
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
-  /** Ends the direct request, and then returns the reply. */
+  /** Ends the direct request, then returns the reply. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -297,7 +297,7 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Whether the client asks for a response without any page. */
+/** Whether the client wants a response without any page being shown. */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {
@@ -310,8 +310,8 @@ function findClient(checked: CheckedRequest): Client | null {
 }
 
 /**
- * Returns the id of the request that the browser returns to after sign-in. The URL then has no
- * client id.
+ * Returns the id of the request that the browser comes back to after sign-in. A URL with a client
+ * id is a new request.
  */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')

@@ -59,8 +59,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The consent page showed where both answers lead. So do not ask the person again on another
-    // page.
+    // The consent page showed where both answers lead. So send the person there without asking
+    // again.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -69,8 +69,8 @@ export class ConsentForm {
   }
 
   /**
-   * Sends the person to a page of the host instead of the client, and ends the consent request. The
-   * authorization request waits in the browser under another id, and begins again when the person
+   * Sends the person to a page of the host instead of to the client, and ends the consent request.
+   * The authorization request waits in the browser under a new id. It starts again when the person
    * comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
@@ -99,7 +99,7 @@ export class ConsentForm {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /** Returns the request that the person saw, so that it can wait and begin again. */
+  /** Returns the request that the person saw, so that it can wait and start again. */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#binding?.parameter ?? null),

@@ -14,7 +14,7 @@ import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
 
-/** Serves the documents that describe the server. */
+/** Serves the metadata documents that describe the server. */
 export class Discovery {
   readonly #server: Server;
   readonly #additions: MetadataAdditions;
@@ -26,7 +26,7 @@ export class Discovery {
 
   /**
    * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The
-   * command `oauth:doctor` sends its question in a header of this request.
+   * command `oauth:doctor` sends a question in a header of this request.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -69,7 +69,7 @@ export class Discovery {
 }
 
 /**
- * Handles GET /.well-known/oauth-protected-resource, followed by the resource's path (RFC 9728
+ * Handles GET /.well-known/oauth-protected-resource with the resource's path appended (RFC 9728
  * section 3).
  */
 export function resourceMetadata(resource: ProtectedResource): Handler {
@@ -78,8 +78,8 @@ export function resourceMetadata(resource: ProtectedResource): Handler {
 }
 
 /**
- * Serves a document that depends on the keys. If the keys are lost or unreadable, the last document
- * stays.
+ * Serves a document that depends on the keys. If the keys are lost or unreadable, keeps serving the
+ * last document.
  */
 function documentOfKeys(
   keys: KeyRing,
@@ -94,8 +94,8 @@ function documentOfKeys(
 }
 
 /**
- * Returns a function that returns the document, and rebuilds it when its input, such as the keys,
- * has changed.
+ * Returns a function that returns the document. It rebuilds the document when its input has
+ * changed, for example the keys.
  */
 function getDocument<Source>(
   content: (source: Source) => unknown,

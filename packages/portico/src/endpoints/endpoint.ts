@@ -13,23 +13,26 @@ import type { Server } from '../server.ts';
 import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
-/** An endpoint of the server. Mounts use its path, and `csrf_exempt_routes` uses its name. */
+/** An endpoint of the server. Mounts use its path. `csrf_exempt_routes` uses its name. */
 export interface Endpoint {
-  /** The endpoint's name, such as `oauth_server_token`. */
+  /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
   /** The methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
   /**
-   * If true, the endpoint rejects each of its methods with 405. The header `Allow` does not list
-   * them.
+   * Whether the endpoint rejects every request with 405, without listing methods in the header
+   * `Allow`.
    */
   readonly refusesMethods?: true;
   /**
-   * The path of incoming requests, such as `/oauth/token`. Starts with `base_path`, unless a proxy
-   * removes that part.
+   * The path of incoming requests, for example `/oauth/token`. Includes `base_path`, unless a proxy
+   * removes it.
    */
   readonly path: string;
-  /** Loads what the endpoint does with each method. Missing if it is not described. */
+  /**
+   * Loads a description of what the endpoint does with each method. Missing if it has no
+   * description.
+   */
   readonly operations?: () => Promise<Operations>;
   /**
    * Answers a request. Never rejects, because errors become responses. Portico passes `context` to
@@ -38,7 +41,7 @@ export interface Endpoint {
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
-/** Answers a request, or throws an error to refuse it. */
+/** Returns the reply to a request, or throws an error to refuse it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
 /** A feature's endpoint. */
@@ -47,7 +50,7 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-/** The parts that all endpoints share for their responses. */
+/** The parts of the server that all endpoints use to respond. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
@@ -57,28 +60,31 @@ export interface Answering {
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs a request's work. Events that are recorded during the work contain the request's id. Null
-   * if no events are recorded.
+   * Runs a request's work so that events recorded during the work contain the request's id. Null if
+   * no events are recorded.
    */
   readonly runFrom: RunFrom | null;
 }
 
-/** Answers a request with plain data. */
+/** Responds to a request with plain data. */
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
-/** By `handle`, so that a function that replaces or wraps `handle` is never skipped. */
+/**
+ * The functions that respond with plain data. They are stored on `handle` itself, so that a
+ * function that replaces or wraps `handle` is never skipped.
+ */
 const replies = new Note<Replying>('reply');
 
 /**
- * Returns a function that answers like the endpoint, but with plain data. Mounts on Node's HTTP
- * server use it, because they need no Response. Null for an endpoint for people, because the host
- * must see its Response, and for an endpoint of another kind.
+ * Returns a function that responds like the endpoint, but with plain data. Mounts on Node's HTTP
+ * server use it, because they need no Response object. Returns null for endpoints for people,
+ * because the host must see their Response, and for endpoints of any other kind.
  */
 export function replyingOf({ handle }: Endpoint): Replying | null {
   return replies.of(handle) ?? null;
 }
 
-/** Answers requests for one path, with its handler's reply or with an error reply. */
+/** Responds to requests for one path, with its handler's reply or with an error. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
@@ -87,9 +93,11 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #description: EndpointDescription;
   readonly #handler: Handler;
   readonly #by: Answering;
-  /** Telemetry stores data under this object. So keep one object for the lifetime of the server. */
+  /**
+   * Telemetry stores data by this object, so it must stay the same for the lifetime of the server.
+   */
   readonly #task: MeasuredEndpoint;
-  /** The headers in each response of an endpoint that any origin may call. */
+  /** The headers of every response, if any origin may call the endpoint. */
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
@@ -134,7 +142,7 @@ export class AnsweringEndpoint implements Endpoint {
     return this.#committed(request, toResponse(reply), getRequestId(request));
   }
 
-  /** Returns the reply, with the request's id. Logs a refusal. */
+  /** Returns the reply, with the request's id. Logs refusals. */
   async #replied(request: Request): Promise<Reply> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;
@@ -166,12 +174,12 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   /**
-   * Stores changes that the response depends on, such as a sign-out. Returns an error response if
-   * they cannot be stored.
+   * Lets the host store the changes that the response depends on, for example a sign-out. If it
+   * cannot, returns an error response.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Client requests have no session, so there is nothing to commit.
+    // Requests from clients have no session, so there is nothing to store.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
       await host.commit(request, response);
@@ -190,9 +198,7 @@ export class AnsweringEndpoint implements Endpoint {
   }
 }
 
-/**
- * Returns the endpoints from the table and from features, with the paths where they are mounted.
- */
+/** Returns the endpoints from the table and from features, with their full paths. */
 export function endpointsAt(
   handlers: Readonly<Record<EndpointName, Handler>>,
   own: readonly OwnEndpoint[],

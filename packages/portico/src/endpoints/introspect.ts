@@ -8,7 +8,7 @@ import type { DescribesDetails } from '../tokens/details.ts';
 import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
-/** The data that features add to introspection responses. */
+/** The additions of features to introspection responses. */
 interface IntrospectionAdditions {
   /** Null if tokens are not bound to keys. */
   readonly binding: KeyBinding | null;
@@ -17,9 +17,9 @@ interface IntrospectionAdditions {
 }
 
 /**
- * Handles POST /oauth/introspect (RFC 7662), for resource servers outside of this application.
- * Returns whether an access token is valid and which scopes it has at this moment. The public
- * subject is the only data about the person in the response.
+ * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. Returns
+ * whether an access token is valid, and which scopes it has at this moment. The only data about the
+ * person is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -59,7 +59,7 @@ export class IntrospectEndpoint {
       iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The key whose proof the resource server must require.
+      // The resource server must require a proof of this key.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),
@@ -68,8 +68,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Rejects clients without the right to introspect. A public client cannot register with this right.
- * This function checks again, because a client id is not a secret.
+ * Rejects clients without the right to introspect. Public clients cannot register for it. They are
+ * checked here too, because a client id is not a secret.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

@@ -1,4 +1,4 @@
-/** Describes the HTTP interface of endpoints, as in OpenAPI 3.1. */
+/** Describes the HTTP interface of endpoints, with the terms of OpenAPI 3.1. */
 
 /** A JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -13,9 +13,9 @@ export interface OperationResponse {
 
 /** A method of an endpoint (OpenAPI 3.1, Operation Object). */
 export interface Operation {
-  /** What the endpoint does, as a short sentence. */
+  /** A short sentence that says what the endpoint does. */
   readonly summary: string;
-  /** How a caller proves who it is. By default, the caller proves nothing. */
+  /** The ways in which a caller can authenticate. By default, no authentication is needed. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   /** The query parameters and header fields. */
   readonly parameters?: readonly {
@@ -38,16 +38,16 @@ export type Operations = Readonly<
   Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>
 >;
 
-/** A text, such as a token. */
+/** A string, for example a token. */
 export const TEXT: Schema = { type: 'string' };
 /** A URL. */
 export const URL_TEXT: Schema = { type: 'string', format: 'uri' };
-/** A list of texts. */
+/** A list of strings. */
 export const TEXTS: Schema = { type: 'array', items: TEXT };
 /** A time or a duration in seconds. */
 export const SECONDS: Schema = { type: 'integer' };
 
-/** Returns the schema of an object. It may have more members than these. */
+/** Returns the schema of an object. The object may have other members too. */
 export function objectOf(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
@@ -55,10 +55,10 @@ export function objectOf(
   return { type: 'object', properties, required };
 }
 
-/** The schema for the body of every error in JSON (RFC 6749 section 5.2). */
+/** The schema for the body of every JSON error (RFC 6749 section 5.2). */
 export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
 
-/** A reference to `ERROR`. The description contains the schema itself only once. */
+/** A reference to `ERROR`, so that a description contains the schema only once. */
 const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
 
 /** Returns a response with a JSON body. */
@@ -76,9 +76,7 @@ export function pageAnswer(description: string): OperationResponse {
   return { description, content: { 'text/html': { schema: TEXT } } };
 }
 
-/**
- * Returns a response with an error. It is an HTML page for a browser, and JSON for other callers.
- */
+/** Returns an error response: an HTML page for browsers, JSON for other callers. */
 export function pageErrorAnswer(description: string): OperationResponse {
   return {
     description,
@@ -91,7 +89,7 @@ export function redirectAnswer(description: string): OperationResponse {
   return { description, headers: { Location: { schema: { type: 'string' } } } };
 }
 
-/** Returns the body of a form. */
+/** Returns the request body for a form. */
 export function formBody(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
@@ -101,12 +99,12 @@ export function formBody(
 }
 
 /**
- * The security requirement of endpoints where the client authenticates. A public client sends its
+ * The security requirement for endpoints where the client authenticates. A public client sends its
  * `client_id` in the form instead.
  */
 export const CLIENT_AUTHENTICATION = [{ client_secret_basic: [] }, {}] as const;
 
-/** The parameters with which a client authenticates in a form (RFC 6749 section 2.3.1). */
+/** The form parameters for client authentication (RFC 6749 section 2.3.1). */
 export const CLIENT_PARAMETERS: Readonly<Record<string, Schema>> = {
   client_id: TEXT,
   client_secret: TEXT,

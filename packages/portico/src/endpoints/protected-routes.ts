@@ -11,29 +11,29 @@ import type { Answering } from './endpoint.ts';
 /** Makes `token()` work in the host's own routes. */
 export interface ProtectedRoutes {
   /**
-   * The issuer's origin. Portico compares it with a browser's `Origin` header. If you create a
-   * Request for an endpoint, use this as the base URL.
+   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
+   * URL if you create a Request for an endpoint.
    */
   readonly origin: string;
   /**
-   * The URL of the protected API's metadata (RFC 9728). Challenges link to it. Null if challenges
-   * link to no metadata.
+   * The URL of the protected API's metadata (RFC 9728), for challenges. Null if challenges do not
+   * link to metadata.
    */
   readonly resourceMetadataUrl: string | null;
   /**
-   * Looks up the token in a request's `Authorization` header. Use this for a framework whose
+   * Looks up the token in a request's `Authorization` header. Use this with a framework whose
    * handlers are not `Request => Response`.
    *
-   * `run` runs code in which `token()` works, including everything that the code awaits. If the
-   * look-up itself fails, send the response `failure` instead.
+   * `run` runs your code so that `token()` works in it, including everything that it awaits. If the
+   * look-up fails, send the response `failure` instead.
    *
-   * Portico calls `request` in two cases:
+   * Portico calls `request` only in these cases:
    *
-   * - A request is refused or fails, and Portico writes to the log.
-   * - The token is bound, and its proof must match the request's method and path. If you pass no
-   *   `request`, bound tokens are refused.
+   * - The request is refused or fails, and Portico logs it.
+   * - The token is bound, so its proof must match the request's method and path. Without `request`,
+   *   bound tokens are refused.
    *
-   * Portico passes `context` to the host methods.
+   * Portico passes `context` to the methods of the host.
    */
   lookUpToken(
     authorization: string | null,
@@ -41,8 +41,8 @@ export interface ProtectedRoutes {
     context?: unknown,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
-   * Runs a host handler in which `token()` works. If `token()` refuses the request, returns a 401
-   * or 403 response. Portico passes `context` to the host methods.
+   * Runs a handler of the host so that `token()` works in it. If `token()` refuses the request,
+   * returns a 401 or 403 response. Portico passes `context` to the methods of the host.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
@@ -59,7 +59,7 @@ export interface ProtectedApi extends ProtectedRoutes {
    * The audience of the tokens that the API accepts. Null if it accepts tokens without an audience.
    */
   readonly audience: string | null;
-  /** Whether clients can request a scope with this name for the API. */
+  /** Whether clients can request this scope for the API. */
   offers(scope: string): boolean;
   /** Adds what the API needs besides tokens. Call this before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;
@@ -119,8 +119,8 @@ export class TokenRoutes implements ProtectedRoutes {
   };
 
   /**
-   * Returns a function that refuses one request. Logs the refusal only once, even if the handler
-   * calls `token()` several times.
+   * Returns a function that refuses one request. Logs the refusal once, even if the handler calls
+   * `token()` several times.
    */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
@@ -139,11 +139,11 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // With `insufficient_scope`, clients that follow challenges would ask the person again and
-      // again, although the person does not have the permission.
+      // With `insufficient_scope`, clients that react to challenges would ask the person again and
+      // again, even though the person does not have the permission.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge with metadata always contains the scope. A challenge without metadata contains
-      // the scope only for a usable token.
+      // A challenge with metadata always contains the scope. Without metadata, it contains the
+      // scope only if the token is usable.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -168,7 +168,7 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /**
- * Returns a function that returns the request's id. Creates the request only when there is
+ * Returns a function that returns the request's id. The request is created only if there is
  * something to report.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {

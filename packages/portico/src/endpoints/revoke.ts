@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * Handles POST /oauth/revoke (RFC 7009). If a refresh token is revoked, its whole authorization
- * ends. If an access token is revoked, only that token ends. For an unknown token and another
- * client's token, the response is the same, and nothing changes.
+ * Handles POST /oauth/revoke (RFC 7009). Revoking a refresh token ends its whole authorization.
+ * Revoking an access token ends only that token. For an unknown token or another client's token,
+ * the response is the same, and nothing changes.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -28,7 +28,10 @@ export class RevokeEndpoint {
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
-  /** Returns whether this was a valid access token of this client. If so, the token is revoked. */
+  /**
+   * Revokes the token if it is a valid access token of this client. Returns whether it revoked the
+   * token.
+   */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(

@@ -13,17 +13,17 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The header with which the command `oauth:doctor` finds out how a request looks after it has
- * passed the proxies.
+ * The command `oauth:doctor` uses this header to find out how a request looks behind the proxies.
  *
- * The doctor requests a public document and sends a question in this header. The serving process
- * returns the encrypted answer in the response header with the same name. The keys for both come
- * from a signing key. So only processes that share the key directory can ask a question or read the
- * answer. Any other client gets only the plain document, and learns nothing from a recorded answer.
+ * The doctor requests a public document and sends a question in this header. The server process
+ * puts its encrypted answer into the response header with the same name. The keys for both are
+ * derived from a signing key. So only processes that share the key directory can ask a question or
+ * read the answer. Any other client gets only the plain document, and learns nothing from a
+ * recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
-/** The request as it reached the serving process. Missing headers are null. */
+/** The request as the server process received it. Missing headers are null. */
 export interface SeenRequest {
   readonly host: string | null;
   readonly forwardedHost: string | null;
@@ -36,18 +36,18 @@ export interface SeenRequest {
 /** A question that is valid for five minutes, and a function that decrypts its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** Returns the answer's content. Returns null if it answers another question. */
+  /** Returns the content of the answer, or null if it is the answer to another question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
 /**
- * The maximum difference between a question's time and the current time, in milliseconds. Two
- * machines may have different clocks.
+ * The maximum difference between a question's time and the current time, in milliseconds. The
+ * clocks of two machines can differ.
  */
 const CLOCK_TOLERANCE = 300_000;
 /**
- * The maximum length of a value, in characters. Longer header values are cut, so that the answer
- * fits into a header.
+ * The maximum length of a value, in characters. Longer values are cut off, so that the answer fits
+ * into a header.
  */
 const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
@@ -82,8 +82,8 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 }
 
 /**
- * A signing key from a file. Both sides read the file, so both have the private part. If the key is
- * in a KeySigner, neither side has it.
+ * A signing key that is stored in a file. Both sides read the file, so both have the private key.
+ * If a KeySigner holds the key, neither side has it.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
@@ -92,8 +92,8 @@ export function isFile(key: SigningKey): key is SigningKeyFile {
 }
 
 /**
- * Returns a question for a server with this issuer and the same key. `now` is milliseconds since
- * 1970.
+ * Returns a question for a server that has this issuer and the same key. `now` is in milliseconds
+ * since 1970.
  */
 export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
   const keys = deriveKeys(key.privateKey);
@@ -125,9 +125,7 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/**
- * Returns the encrypted answer if the request contains a valid question. Otherwise returns null.
- */
+/** Returns the encrypted answer if the request contains a valid question, and null otherwise. */
 export async function answerRoundTrip(
   { issuer, keys: ring, host, clock }: Server,
   request: Request,
@@ -136,7 +134,7 @@ export async function answerRoundTrip(
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
-  // If the key directory is unreadable, ignore the question: the document itself needs no key.
+  // If the key directory is unreadable, ignore the question. The document itself needs no key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;

@@ -14,7 +14,7 @@ import { noteWish } from '../words/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, such as the sign-in page. The request waits until the
+ * Sends browsers to pages of the host, for example the sign-in page. The request waits until the
  * browser comes back with its id.
  */
 export class SignInTrips {
@@ -71,13 +71,13 @@ export class SignInTrips {
     };
   }
 
-  /** Handles a person who came back from the sign-in page without a session. */
+  /** Handles a person who comes back from the sign-in page without a session. */
   async signInAgain(request: Request, requestId: string): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A page of this host sent the browser back. So the missing cookie does not mean that another
-    // site sent a form.
+    // The browser comes from a page on this host, not from a form on another site. So the missing
+    // cookie means that there is no session.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -93,13 +93,13 @@ export class SignInTrips {
     };
   }
 
-  /** Returns the path with which a browser comes back to this request. */
+  /** Returns the path that brings a browser back to this request. */
   returnPath(requestId: string): string {
     return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
   }
 }
 
-/** Applies the languages that the original request asked for. */
+/** Applies the languages that the original request named. */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));

@@ -1,9 +1,9 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The properties of an endpoint that do not depend on the server. */
+/** The properties of an endpoint that are the same on every server. */
 export interface EndpointDescription {
-  /** The endpoint's name, such as `oauth_server_token`. */
+  /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
   /** The path below `base_path`. */
   readonly path: string;
@@ -11,16 +11,16 @@ export interface EndpointDescription {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people open the endpoint in their browser, so that an error can be a page. */
+  /** Whether people open the endpoint in their browser. Errors can then be pages. */
   readonly forPeople?: boolean;
-  /** Whether the endpoint only reads. All of its reads may then use the same database snapshot. */
+  /** Whether the endpoint only reads. All its reads can then share one database snapshot. */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint describes the issuer. Clients then also request it with the endpoint's
-   * path before the issuer's path (RFC 8414 section 3.1).
+   * Whether the endpoint describes the issuer. Clients then also look for it at a URL that has the
+   * endpoint's path before the issuer's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
-  /** Loads what the endpoint does with each method, for a description of the HTTP interface. */
+  /** Loads a description of what the endpoint does with each method. */
   readonly operations?: () => Promise<Operations>;
 }
 
@@ -61,8 +61,8 @@ export const ENDPOINT_TABLE = [
 ] as const satisfies readonly EndpointDescription[];
 
 /**
- * The resource metadata (RFC 9728). It exists if challenges link to it. Its path depends on the
- * resource's path.
+ * The endpoint for resource metadata (RFC 9728). Present if challenges link to metadata. Its path
+ * depends on the resource's path.
  */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
@@ -73,8 +73,8 @@ export const RESOURCE_METADATA = {
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /**
- * Returns the endpoint with its whole path. If it describes an issuer with a path, returns two
- * endpoints.
+ * Returns the endpoint with its full path. Returns two endpoints if it describes an issuer with a
+ * path.
  */
 export function mountedAt(
   description: EndpointDescription,
@@ -88,8 +88,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that are exempt from the session-wide CSRF check, including
- * the endpoints of these features. Each of them protects itself or reads no session.
+ * Returns the names of the endpoints that need no session-wide CSRF check, including these
+ * features' endpoints. Each of them has its own protection or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

@@ -14,7 +14,7 @@ import { jsonReply, withFields, type Reply } from '../replies/responses.ts';
 /** How clients identify themselves at the token endpoint. */
 interface Identifying {
   readonly authentication: ClientAuthentication;
-  /** Null if no assertion of a grant identifies a client. */
+  /** Null if no grant has assertions that identify a client. */
   readonly assertionGrant: AssertionGrant | null;
 }
 
@@ -36,13 +36,13 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. An assertion works only once, so it must not be marked as used yet.
+    // the same assertion again. An assertion works only once, so it must not be used up yet.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these fields now, because no step may fail after the tokens are issued.
+    // Prepare these fields now, because nothing may fail after the tokens are issued.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();
@@ -55,7 +55,7 @@ export class TokenEndpoint {
     return response;
   };
 
-  /** Returns the client, and the form that its grant reads. */
+  /** Returns the client, and the form that the grant reads. */
   async #identify(
     request: Request,
     sent: Parameters,

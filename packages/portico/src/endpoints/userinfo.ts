@@ -51,8 +51,8 @@ export class UserinfoEndpoint {
 
   /**
    * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2), never
-   * from both. Reads the body before it uses the store, because the caller may send the
-   * body slowly.
+   * from both. Reads the body before it accesses the store, because the caller may send the body
+   * slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

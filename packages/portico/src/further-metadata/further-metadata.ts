@@ -9,37 +9,37 @@ export type FieldShape = 'texts' | 'text' | 'flag';
 
 /** A client metadata field that a feature adds (RFC 7591 section 2). */
 export interface MetadataField {
-  /** The field's name, such as `post_logout_redirect_uris`. */
+  /** The field's name, for example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** The name of one value in messages, such as `post-logout redirect URI`. */
+  /** The name of one value in messages, for example `post-logout redirect URI`. */
   readonly called: string;
-  /** The field's JSON form. Defaults to a list of texts. */
+  /** The field's JSON form. Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. The option
-   * of a flag has no value. If there is no option, only clients that register themselves can have
-   * the field.
+   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. For a flag,
+   * it has no value. Without an option, only clients that register themselves can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * Whether clients that register themselves can have the field. By default, all of them can.
-   * `with-token` means only with an initial access token, because otherwise anyone could make this
-   * server send requests to others. For other clients, the registration leaves the field out.
-   * `never` means that no such client can have the field.
+   *
+   * - `with-token`: only clients with an initial access token. Otherwise, anyone could make this
+   *   server send requests to others. For other clients, the registration leaves the field out.
+   * - `never`: none of these clients can have the field.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
   readonly most: number;
   /**
-   * Returns why a client cannot have this value. Returns null if it can. The text continues a
+   * Returns why a client cannot have this value, or null if it can. The result continues a
    * sentence.
    */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** Rules for URLs that depend on how the server runs. */
+/** Rules for URLs that depend on the server's environment. */
 export interface UrlRules {
-  /** Whether URLs to which the server sends requests may have any port, for development. */
+  /** Whether URLs that the server sends requests to may have any port, for development. */
   readonly anyPort: boolean;
 }
 
@@ -71,7 +71,7 @@ export class FurtherMetadata {
   readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
 
-  /** Portico calls this constructor. Use the server's `furtherMetadata`. */
+  /** Portico calls this constructor. Use `furtherMetadata` of the server instead. */
   constructor(database: Database, fields: readonly MetadataField[], rules: UrlRules) {
     this.fields = fields;
     this.#rules = rules;
@@ -79,7 +79,7 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a client's values. A field without values is missing. In a transaction, pass its
+   * Returns a client's values. Fields without values are left out. Inside a transaction, pass its
    * connection.
    */
   async find(clientId: string, connection?: SqlConnection): Promise<FurtherValues> {
@@ -88,8 +88,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns the values of these clients, by their ids. A client without values is missing. In a
-   * transaction, pass its connection.
+   * Returns the values of these clients, by client id. Clients without values are left out. Inside
+   * a transaction, pass its connection.
    */
   async findAll(
     clientIds: readonly string[],
@@ -118,7 +118,10 @@ export class FurtherMetadata {
     }
   }
 
-  /** Removes at most `limit` rows of clients that no longer exist. Returns how many it removed. */
+  /**
+   * Removes at most `limit` rows of clients that no longer exist. Returns the number of removed
+   * rows.
+   */
   removeLeft(limit: number): Promise<number> {
     return this.#records.removeLeft(limit);
   }
@@ -133,8 +136,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the transaction that writes the client. It keeps
-   * the client's other fields. Returns undefined if no field is given. Call `check` first.
+   * Returns a function that writes these values in the transaction that writes the client. Other
+   * fields of the client stay. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -142,7 +145,7 @@ export class FurtherMetadata {
   }
 }
 
-/** Returns the display names of the flags that are set for the client. */
+/** Returns the display names of the client's flags. */
 export function marksOf(
   fields: readonly MetadataField[],
   values: FurtherValues,

@@ -4,7 +4,7 @@ import type { FurtherMetadata } from './further-metadata.ts';
 declare module '../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of removed clients whose additional metadata was also removed. It is missing if no
+     * The number of removed clients whose additional metadata was removed as well. Missing if no
      * feature adds client metadata.
      */
     readonly clientMetadata?: number;
@@ -14,7 +14,7 @@ declare module '../store/pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** Describes the rows with additional metadata of clients that were removed. */
+/** The additional metadata of clients that no longer exist. */
 export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
   return {
     kind: 'clientMetadata',

@@ -19,51 +19,51 @@ import type { EndedAccess } from './restored-access.ts';
 
 /** An authorization that was ended. */
 export interface RevokedAuthorization {
-  /** The authorization's id. The id grants no access. */
+  /** The authorization's id. It grants no access. */
   readonly id: string;
-  /** The id of the client that had it. */
+  /** The id of the client that had access. */
   readonly clientId: string;
-  /** The person who allowed it. */
+  /** The person who allowed the access. */
   readonly person: PersonReference;
   /** Whether this call ended the authorization. False if it had already ended. */
   readonly revoked: boolean;
 }
 
-/** The access that `revokePerson` has ended. */
+/** The access that `revokePerson` ended. */
 export interface RevokedPerson {
-  /** How many authorizations this call has ended. */
+  /** How many authorizations this call ended. */
   readonly authorizations: number;
-  /** How many requests were waiting for the person's decision. */
+  /** How many requests were still waiting for the person's decision. */
   readonly requests: number;
 }
 
-/** The data that `erasePerson` has removed. */
+/** The data that `erasePerson` removed. */
 export interface ErasedPerson {
-  /** How many authorizations this call has removed, including ended ones. */
+  /** How many authorizations this call removed, including ended ones. */
   readonly authorizations: number;
   /** How many consent requests were removed, with or without a decision. */
   readonly requests: number;
   /** Whether a subject (the person's public identifier) was removed. */
   readonly subject: boolean;
-  /** How many stored audit events now have a pseudonym. */
+  /** How many stored audit events now show a pseudonym. */
   readonly events: number;
 }
 
-/** An authorization with its client and person. */
+/** An authorization, with its client and its person. */
 interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
 
-/** A function that removes the data which a feature stores about a person. */
+/** Removes everything that a feature has stored about a person. */
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
- * Returns whether an operator who revokes an authorization also revokes another authorization of
- * the same person and client. Receives the details of both.
+ * Whether revoking one authorization also revokes another one of the same person and client, if an
+ * operator revokes it. Receives the details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
-/** A text that sorts before the id of every request. */
+/** A string that sorts before the id of every request. */
 const FIRST = '';
 
 /** Lists and ends access, for console commands and an administrator's pages. */
@@ -72,7 +72,7 @@ export class Access {
   readonly #forgetting: readonly ForgetsPerson[];
   readonly #revokedAlso: readonly RevokesAlso[];
 
-  /** Portico calls this constructor. Use the member `access` of the server. */
+  /** Portico calls this constructor. Use `access` of the server instead. */
   constructor(
     server: Server,
     forgetting: readonly ForgetsPerson[],
@@ -84,9 +84,9 @@ export class Access {
   }
 
   /**
-   * Lists the active authorizations that match the filter, newest first. A page reads at most five
-   * thousand rows. So it may have fewer items than you asked for, or no items, although there are
-   * more pages. Throws an AccessError if the filter or the page is not valid.
+   * Lists the active authorizations that match the filter, newest first. One page reads at most
+   * 5000 rows. So a page can have fewer items than you asked for, or no items at all, even if more
+   * pages follow. Throws an AccessError if the filter or the page is not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -97,15 +97,15 @@ export class Access {
   }
 
   /**
-   * Ends an authorization, including its codes and tokens. When the promise has resolved, the
-   * server accepts none of its tokens. Throws an AccessError if no authorization has this id.
+   * Ends an authorization, including its codes and tokens. After the promise resolves, the server
+   * accepts none of its tokens. Throws an AccessError if no authorization has this id.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);
   }
 
   /**
-   * Ends several authorizations, one after the other. If one of the ids does not exist, throws an
+   * Ends several authorizations, one after the other. If one of the ids is unknown, throws an
    * AccessError and ends none of them.
    */
   async revokeAuthorizations(
@@ -120,9 +120,9 @@ export class Access {
   }
 
   /**
-   * Ends all access that the person has allowed, and the requests that wait for their decision, in
-   * batches. When the promise has resolved, nothing that was allowed before the call is valid. The
-   * person can still allow applications again.
+   * Ends all access that the person has allowed, and all requests that wait for their decision.
+   * Works in batches. After the promise resolves, nothing that the person allowed before the call
+   * is valid. The person can allow applications again.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to end the rest.
@@ -132,8 +132,8 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows one of them in the meantime, the next step
-    // ends the new authorization.
+    // End waiting requests first. If the person allows one of them now, the next step ends the new
+    // authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -146,10 +146,10 @@ export class Access {
   }
 
   /**
-   * Removes all data about a person, in batches: their authorizations with all codes and tokens,
-   * their consent requests, and their subject. In the stored audit events, a random pseudonym
+   * Removes all data about a person: their authorizations with all codes and tokens, their consent
+   * requests, and their subject. Works in batches. In the stored audit events, a random pseudonym
    * replaces the person. The account itself stays, because it belongs to the application. If the
-   * person uses a client again, they have a new subject there.
+   * person uses a client again, the client sees a new subject.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to remove the rest.
@@ -158,9 +158,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may have read it already. The request of that
-    // process is either still waiting, and the next step removes it. Or it has become an
-    // authorization, and the step after that finds it.
+    // Remove the subject first. Another process may have read it already for a request. If that
+    // request is still waiting, the next step removes it. If it has become an authorization, the
+    // step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -182,12 +182,12 @@ export class Access {
   }
 
   /**
-   * Ends all access, in batches: authorizations with all codes and tokens, tokens that clients have
-   * for themselves, waiting requests, and initial access tokens.
+   * Ends all access: authorizations with all codes and tokens, tokens that clients have for
+   * themselves, waiting requests, and initial access tokens. Works in batches.
    *
-   * Use it after you restore a database from a backup. A backup does not contain later revocations
-   * and uses. When the promise has resolved, nothing that existed when the call began is valid. If
-   * the call fails, call it again to end the rest.
+   * Use it after you restore a database from a backup, because a backup does not contain later
+   * revocations and uses. After the promise resolves, nothing that existed when the call began is
+   * valid. If the call fails, call it again to end the rest.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -210,9 +210,9 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. An authorization
-   * can begin another one without the consent page until it is ended (`PriorConsent`). So the
-   * function searches again until it finds no such authorization.
+   * Returns how many authorizations were ended, and whether the person had any. An active
+   * authorization can start another authorization without the consent page (`PriorConsent`). So the
+   * function searches again until it finds no active authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -227,7 +227,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // The ended authorizations may have begun others just before they ended. So search again.
+        // The ended authorizations may have started others just before they ended. So search again.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -249,7 +249,7 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // End the access that the organization gave first, so that the organization cannot give it
+    // First end the access that the organization gave. Otherwise the organization could give it
     // again in the meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
@@ -259,9 +259,7 @@ export class Access {
     return { id: authorization, clientId, person, revoked };
   }
 
-  /**
-   * Revokes the person's other authorizations for this client that must end together with this one.
-   */
+  /** Revokes the person's other authorizations for this client that must end with this one. */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>
       family.clientId === clientId &&

@@ -3,8 +3,8 @@ import type { Parameters } from '../parameters.ts';
 
 /**
  * Reads a token request whose assertion identifies the client (RFC 7521 section 4.1). Returns a
- * changed form, in which the assertion authenticates the client. Returns null for any other
- * request. The client is not known yet, so the function must do the same work for every client.
+ * changed form in which the assertion authenticates the client. Returns null for any other request.
+ * The client is not known yet, so implementations must do the same work for every client.
  */
 export type AssertionGrant = (
   request: Request,
@@ -12,8 +12,8 @@ export type AssertionGrant = (
 ) => Parameters | null | Promise<Parameters | null>;
 
 /**
- * Runs the work. If the assertion of a grant does not identify a client, throws `invalid_grant` in
- * place of `invalid_client` (RFC 7523 section 3.1).
+ * Runs the work. If it throws `invalid_client` because an assertion identifies no client, throws
+ * `invalid_grant` instead (RFC 7523 section 3.1).
  */
 export async function asGrant<T>(work: () => Promise<T>): Promise<T> {
   try {

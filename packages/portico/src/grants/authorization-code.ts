@@ -52,13 +52,13 @@ export class AuthorizationCodeGrant implements TokenGrant {
               now,
             });
       if (code !== null && problem !== null) {
-        // Anyone may find a code in a browser history. So a replay revokes the authorization only
+        // Anyone could find a code in a browser history. So a replay revokes the authorization only
         // if the code's own client sends it.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant only now. A wrong request marks the code as used even if its client may not
-      // use the grant.
+      // Check the grant last. A wrong request uses up the code even if its client may not use the
+      // grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -76,15 +76,15 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
 /** The values that a token request sends with a code. */
 interface Presentation {
   readonly redirectUri: string;
-  /** Undefined only for a client whose profile treats a missing verifier as a wrong verifier. */
+  /** Undefined only if the client's profile treats a missing verifier as a wrong verifier. */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
 
 /**
- * Returns why this request cannot exchange the code, or null if it can. For a used code, always
- * returns a reason.
+ * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
+ * a used code.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -103,7 +103,7 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // A flow that began with a client document keeps the rules that the document had at the time.
+  // A document client's flow keeps the rules that its document had when the flow started.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }

@@ -6,8 +6,8 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues a token to the client itself (RFC 6749 section 4.4). There is no person and no refresh
- * token.
+ * Issues a token to the client itself (RFC 6749 section 4.4). The token belongs to no person, and
+ * there is no refresh token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -22,7 +22,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // If the resource is unknown, the request is refused below, after its scopes are checked.
+    // An unknown resource is refused below, after the scopes are checked.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -45,9 +45,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, or by default all scopes of the client. Leaves out scopes about a
- * person. A service may request every scope in the metadata, as many clients do. It gets the
- * service scope in place of offered scopes that it may not have.
+ * Returns the requested scopes, without scopes about a person. If none are requested, returns all
+ * of the client's scopes. A service may request every scope in the metadata, as many clients do.
+ * Offered scopes that it may not have are replaced by the service scope.
  */
 function applicationScopes(
   client: Client,

@@ -12,15 +12,15 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** The rules by which one grant exchanges its codes. */
+/** Rules for the exchange of one grant's codes. */
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** Decides what happens when a code is used a second time. */
+  /** The effect of using a code a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns those of the scopes in force that the tokens get. Throws to refuse the request. It is
-   * called before the code is marked as used. By default, the tokens get all of these scopes.
+   * Returns which of the scopes in force the tokens get. Throws to refuse the request. Called
+   * before the code is marked as used. By default, the tokens get all scopes in force.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -30,8 +30,8 @@ export interface CodeRules {
 
 /**
  * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed it: the client, the account, the audience, and the scopes. Before that, the grant must
- * check that the request may use the code.
+ * allowed it: the client, the account, the audience, and the scopes. The grant must first check
+ * that the request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -48,8 +48,8 @@ export class CodeExchange {
   }
 
   /**
-   * Marks the code as used and issues nothing. If another request has already used the code,
-   * records this request as a replay in the audit log.
+   * Marks the code as used and issues nothing. If another request has used the code first, records
+   * this request as a replay in the audit log.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;
@@ -57,7 +57,7 @@ export class CodeExchange {
     if (await codes.burnCode(code, offeredBy, now)) await this.replays.audit(code);
   }
 
-  /** Marks the code as used, and issues tokens. */
+  /** Marks the code as used and issues tokens. */
   async exchange(
     code: AuthorizationCode,
     { client, form, thumbprint }: TokenRequest,
@@ -82,5 +82,5 @@ export class CodeExchange {
   }
 }
 
-/** No client has this id. So if it is passed, a second use revokes nothing. */
+/** No client has this id. Pass it so that a second use revokes nothing. */
 const NO_CLIENT = '';

@@ -9,13 +9,11 @@ import { RefreshTokenGrant } from './refresh-token.ts';
 
 /** A grant type at the token endpoint. */
 export interface GrantType extends GrantRules {
-  /**
-   * Creates the handler for token requests with this grant type. It is called once for each server.
-   */
+  /** Creates the handler for token requests with this grant type. Called once per server. */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether the handler itself checks that the client may use this grant. If not, the server checks
-   * it before it calls the handler.
+   * Whether the handler itself checks that the client may use this grant. Otherwise, the server
+   * checks it before it calls the handler.
    */
   readonly checksClient?: boolean;
 }
@@ -65,8 +63,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // Public clients may have been registered for this grant when it did not require
-      // authentication. Their records still contain the grant.
+      // A public client's record may contain this grant from a time when the grant did not require
+      // authentication.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

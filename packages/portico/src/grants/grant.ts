@@ -21,13 +21,13 @@ export interface TokenResponse {
   readonly access_token: string;
   /** `Bearer`, or the scheme for bound tokens. */
   readonly token_type: string;
-  /** The remaining lifetime in seconds. */
+  /** How long the access token is still valid, in seconds. */
   readonly expires_in: number;
   /** The granted scopes, separated by spaces. */
   readonly scope: string;
   /** The refresh token. Missing if the client does not have the grant `refresh_token`. */
   readonly refresh_token?: string;
-  /** The ID token. It is present if the scopes include `openid`. */
+  /** The ID token. Present if the scopes include `openid`. */
   readonly id_token?: string;
 }
 

@@ -8,12 +8,12 @@ import type {
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 
-/** Specifies which page of a list to return. */
+/** Which page of a list to return. */
 export interface AuthorizationPage {
   /** The maximum number of items, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
   /**
-   * Continues after the previous page: pass its `next`. By default, the list begins with the newest
+   * The `next` of the previous page. Defaults to the first page, which starts with the newest
    * authorization.
    */
   readonly after?: string;
@@ -22,8 +22,8 @@ export interface AuthorizationPage {
 /** One page of a list. */
 export interface AuthorizationList {
   /**
-   * The items, newest first. There may be fewer items than you asked for, or no items, although
-   * there are more pages. Check `next`.
+   * The items, newest first. A page can have fewer items than you asked for, or no items at all,
+   * even if more pages follow. Check `next`.
    */
   readonly items: readonly HeldAuthorization[];
   /** Pass this as `after` to get the next page. Null on the last page. */
@@ -35,23 +35,23 @@ export const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows that one page reads. Some conditions have no index, and are checked
- * row by row: a scope, the last use, and whether the authorization has ended. If a page is not full
- * after this many rows, it ends there and returns where to continue. So a page has a maximum cost
- * with any filter (decision 51).
+ * The maximum number of rows that one page reads. Some conditions have no index and are checked row
+ * by row: a scope, the last use, and whether the authorization has ended. If a page is not full
+ * after this many rows, it ends there and returns where to continue. So the cost of a page is
+ * limited for every filter (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
 /**
- * Matches the characters of ids and cursors. Authorization ids are hexadecimal. Any other text with
- * these characters can only be a cursor.
+ * Matches the characters of ids and cursors. Authorization ids are hexadecimal. Any other string
+ * with these characters can only be a cursor.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** A range of the list: ids below `below`, and ids that are equal to or above `above`. */
+/** A range of ids, lower than `below`, and equal to or higher than `above`. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
@@ -81,9 +81,10 @@ export async function listHeld(
 }
 
 /**
- * Splits the list into ranges that can contain matches. An authorization that is unused since a
- * time was created before that time. Ids begin with the creation time, so the list can start there.
- * Ids from an early release do not begin with the time. Nearly all of them sort above today's ids.
+ * Splits the list into ranges that can contain matches. An authorization that has not been used
+ * since a time was created before that time. Ids start with the creation time, so the list can
+ * start there. Ids from an early release do not start with the time. Nearly all of them sort above
+ * today's ids.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -97,12 +98,12 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Returns a text that sorts before every id that was created at this time. */
+/** Returns a string that sorts before every id from this time. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
 
-/** Throws an AccessError for a limit or a cursor that no list can have. */
+/** Throws an AccessError if the limit or the cursor is not valid. */
 export function requirePage(limit: number, after: string | undefined): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new AccessError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
@@ -126,14 +127,15 @@ function requireFilter(
   }
 }
 
-/** Whether the text can be an authorization id. */
+/** Whether the string can be an authorization id. */
 export function isAuthorizationId(text: string): boolean {
   return ID.test(text);
 }
 
 /**
  * Returns the person unchanged, without trimming, case folding or normalization. Throws an
- * AccessError if the provider or id is invalid, such as text that a database engine would change.
+ * AccessError if the provider or id is not valid, for example because a database engine would
+ * change it.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

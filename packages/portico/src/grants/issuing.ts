@@ -14,7 +14,7 @@ import type { TokenResponse } from './grant.ts';
 
 /**
  * Throws if this client may not get a token with these scopes. `thumbprint` identifies the key that
- * the token is bound to. It is null if the token is not bound to a key.
+ * the token is bound to, or is null for an unbound token.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -34,13 +34,13 @@ export interface PreparedTokens {
 interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The thumbprint of the key that the tokens are bound to. Null if they are bound to no key. */
+  /** The thumbprint of the key that the tokens are bound to. Null if they are not bound. */
   readonly thumbprint: string | null;
 }
 
-/** A request for a token for the client itself. */
+/** A client's request for a token for itself. */
 export interface ClientTokenRequest extends AnyTokenRequest {
-  /** The API that the token is for. By default, this is the configured API. */
+  /** The API that the token is for. Defaults to the configured API. */
   readonly audience?: string | null;
 }
 
@@ -51,31 +51,31 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
   /**
-   * The mark: a text that all refresh tokens of the authorization contain. Null for the first
-   * refresh token.
+   * The mark: a string that all refresh tokens of the authorization contain. Null until the first
+   * refresh token exists.
    */
   readonly mark: string | null;
   /**
-   * The refresh token that the client used, if it stays valid because the client's profile does not
-   * rotate refresh tokens.
+   * The refresh token that the client used, if the client's profile keeps refresh tokens valid
+   * instead of rotating them.
    */
   readonly again?: string | null;
-  /** Whether this or an earlier refresh token of the authorization was not bound to a key. */
+  /** Whether this refresh token, or an earlier one of the authorization, was not bound to a key. */
   readonly isBoundLate?: boolean;
 }
 
-/** The additions of features to tokens. */
+/** The additions of features to token issuance. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
   /** Null if tokens are not bound to keys. */
   readonly binding: KeyBinding | null;
-  /** Returns the claims that the details of an authorization add to ID tokens. */
+  /** Returns the claims that an authorization's details add to ID tokens. */
   readonly describe: DescribesDetails;
 }
 
 /**
- * Creates all tokens before the store records them as issued. So if signing fails, no authorization
- * code or refresh token is used up. Throws if a check refuses the tokens.
+ * Creates all tokens before the store records them as issued. So a failed signature uses up no
+ * authorization code or refresh token. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -92,7 +92,7 @@ export class Issuing {
     this.#describe = describe;
   }
 
-  /** Issues an access token to the client itself, and audits it. */
+  /** Issues an access token to the client itself, and writes an audit event. */
   async toClient(grantType: string, request: ClientTokenRequest): Promise<TokenResponse> {
     const { store, audit, clock, measuring, audience } = this.#server;
     const { client, scopes, thumbprint } = request;
@@ -127,8 +127,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates itself, so its refresh token needs no key (RFC 9449
-      // section 5).
+      // A confidential client authenticates itself, so its refresh tokens are not bound to a key
+      // (RFC 9449 section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -139,7 +139,7 @@ export class Issuing {
   }
 
   /**
-   * Returns a response with tokens that were issued earlier, for the same key. `request` contains
+   * Builds the response again for tokens that were issued earlier, for the same key. `request` has
    * the current data for the scopes and the ID token.
    */
   async again(
@@ -162,8 +162,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses tokens like these. A grant that marks something as used before it
-   * creates tokens calls this first.
+   * Throws if a check refuses tokens like these. Call this before the grant marks something as
+   * used, if the grant does that before it creates tokens.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
@@ -182,8 +182,8 @@ export class Issuing {
     const key = await keys.active(algorithm);
     if (key === null)
       throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // If the person has lost the permission for a scope, the ID token does not contain the scope's
-    // claims.
+    // If the person has lost the permission for a scope, leave the scope's claims out of the ID
+    // token.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

@@ -5,12 +5,13 @@ import type { Authorization } from '../store/grant.ts';
 import { goesBackTo } from '../store/prior-consent.ts';
 
 /**
- * Calls `act` for each of the person's active authorizations that `isMeant` accepts. After the
- * call, the authorization must be inactive, or `isMeant` must no longer accept it.
+ * Calls `act` for each of the person's active authorizations that `isMeant` accepts. `act` must end
+ * the authorization, or change it so that `isMeant` no longer accepts it.
  *
- * Searches again until it finds no such authorization, because one of them may have begun another
- * one without the consent page at the same moment (`PriorConsent`). Ignores authorizations that the
- * person allows on the page in the meantime. Returns how many it found.
+ * An authorization may start another authorization at the same moment, without the consent page
+ * (`PriorConsent`). So the function searches again until it finds no more. It ignores
+ * authorizations that the person allows on the consent page in the meantime. Returns how many it
+ * found.
  */
 export async function forEachLiving(
   { store, clock }: Server,
@@ -36,14 +37,14 @@ export async function forEachLiving(
   }
 }
 
-/** The reason why access ends, and the person who ends it, for the audit log. */
+/** The reason why access ends, and the administrator who ends it, for the audit log. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }
 
 /**
- * Revokes each of the person's active authorizations that `isMeant` accepts, and the authorizations
- * that they begin in the meantime. Returns how many it found.
+ * Revokes each of the person's active authorizations that `isMeant` accepts, and authorizations
+ * that these start in the meantime. Returns how many it found.
  */
 export function revokeEachLiving(
   server: Server,

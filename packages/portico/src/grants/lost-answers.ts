@@ -8,18 +8,18 @@ import type { TokenResponse } from './grant.ts';
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
-  /** The thumbprint of the proved key. Null if no key was proved. */
+  /** The thumbprint of the proved key. Null if the request proved no key. */
   readonly thumbprint: string | null;
 }
 
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response, with the client's current rights. It is called after the store has
+   * Returns the response, according to the client's current rights. Called after the store
    * confirmed that the tokens were issued. Throws if the server would refuse the request now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether the stored response is permanently removed if `answer` refuses the request. */
+  /** Whether to remove the stored response permanently if `answer` refuses the request. */
   readonly isSpentRefused: boolean;
 }
 
@@ -31,26 +31,26 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. A new response replaces the oldest. If the database
- * fails, at most as many responses are lost as there are database connections.
+ * The maximum number of stored responses. When it is reached, each new response replaces the oldest
+ * one. If the database fails, at most one response per database connection is lost.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is stored, in milliseconds. The rows of the tokens stay in the database for
- * an hour, which is much longer.
+ * How long a response is stored, in milliseconds. The tokens' rows stay in the database much
+ * longer, for an hour.
  */
 const KEPT_FOR = 300_000;
 
 /**
- * Stores token responses that the server could not send. This happens if the store failed, and the
- * server does not know whether the authorization code or refresh token was marked as used. Returns
- * each response once, and only to the same, unchanged request (decision 9).
+ * Stores token responses that the server could not send. This happens if the store fails before the
+ * server knows whether the authorization code or refresh token was used. Returns each response
+ * once, and only to an identical request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. There may be several for one request, because a client may
-   * send it again before the first attempt fails.
+   * The stored responses, oldest first. One request can have several, because a client may send it
+   * again before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -66,11 +66,11 @@ export class LostAnswers {
   }
 
   /**
-   * Returns a function that answers this request if there is a stored response for it. Returns null
-   * for any other request.
+   * Returns a function that answers this request if a response is stored for it. Returns null for
+   * any other request.
    *
-   * The function first finds out whether the code or token was marked as used. If it was not, the
-   * function calls `otherwise`. Rejects with the store's error while the store is unavailable.
+   * The returned function first finds out whether the code or token was used. If it was not used,
+   * the function calls `otherwise`. Rejects with the store's error while the store is unavailable.
    */
   find(
     client: Client,
@@ -100,7 +100,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If the same request arrives twice at the same time, only one of the two gets the response.
+    // If the same request arrives twice at the same time, only one of them gets the response.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -109,7 +109,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // A code or token can be used only once, so the other attempts had no effect.
+      // A code or token can be used only once, so none of the other attempts had an effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -117,8 +117,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns null if the attempt had no effect and never will. Does not remove the entry if this
-   * check or the response fails.
+   * Returns null if the attempt had no effect and never will. Keeps the entry if this check or the
+   * response fails.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -134,8 +134,8 @@ export class LostAnswers {
 }
 
 /**
- * Returns a key that is the same for requests with the same client, parameters (in any order) and
- * proved key. Ignores client authentication and the key proof itself, because they differ in each
+ * Returns a key that is equal for requests with the same client, parameters (in any order) and
+ * proved key. Ignores client authentication and the key proof itself, because they differ in every
  * request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {

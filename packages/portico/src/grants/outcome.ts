@@ -9,14 +9,14 @@ import type { Again } from './second-uses.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Replays } from './replay.ts';
 
-/** Returns the value of `expires_in` for a token that may have been issued earlier. */
+/** Returns `expires_in` for a token that may have been issued earlier. */
 export function secondsLeft(expiresAt: number, now: number): number {
   return Math.max(0, Math.ceil((expiresAt - now) / 1000));
 }
 
 /**
- * Returns the same public error for every reason, because the exact reason would only help an
- * attacker. `detail` is for the log.
+ * The public error is the same for every reason, because the exact reason would only help an
+ * attacker. `detail` appears only in the log.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -33,7 +33,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
 }
 
 /**
- * For each kind of stored grant: its name in the log, and whether a refusal removes a stored
+ * The name of each kind of stored grant in the log, and whether a refusal removes the stored
  * response.
  */
 const KINDS = {
@@ -41,7 +41,7 @@ const KINDS = {
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/** Reasons why the store issued nothing, although all earlier checks passed. */
+/** Reasons why the store issued nothing although all earlier checks passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -49,10 +49,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   taken: 'was used by another request, or its authorization was revoked',
 };
 
-/**
- * Turns the store's outcome for a code or refresh token into the client's response and audit
- * events.
- */
+/** Turns what the store reports for a code or refresh token into a response and audit events. */
 export class Outcomes {
   readonly #grantType: Grant;
   readonly #parts: GrantParts;
@@ -68,8 +65,8 @@ export class Outcomes {
 
   /**
    * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If the
-   * outcome is unknown, stores the response in case the client repeats the request, and throws the
-   * store's error. The server checks a stored response again before it returns it.
+   * outcome is unknown, throws the store's error and stores the response, in case the client
+   * repeats the request. A stored response is checked again before it is sent.
    */
   respond(
     form: Parameters,
@@ -105,8 +102,8 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // Time may have passed before the server knew that the tokens were issued. So compute the
-    // remaining lifetime again.
+    // It may have taken time to learn that the tokens were issued. So compute the remaining
+    // lifetime again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

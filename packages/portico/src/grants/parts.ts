@@ -20,7 +20,7 @@ export interface GrantParts {
   /** Checks whether a response may go to a redirect URI of the client. */
   readonly mayRedirect: MayRedirect;
   /**
-   * Decides how the server responds to a second use of a refresh token. Null if each second use is
+   * Decides how the server responds to a second use of a refresh token. Null if every second use is
    * a replay.
    */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;

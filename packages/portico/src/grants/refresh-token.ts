@@ -29,9 +29,9 @@ import {
 /** A token request with a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
-  /** The refresh token, as the client sent it. */
+  /** The refresh token that the client sent. */
   readonly presented: string;
-  /** The token's mark, which all refresh tokens of one authorization share. */
+  /** The mark that all refresh tokens of one authorization share. */
   readonly mark: string | null;
   readonly now: number;
 }
@@ -40,14 +40,14 @@ interface Offer extends TokenRequest {
  * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
  * works once.
  *
- * With the profile fapi2, the client keeps its refresh token, which works only with the client's
- * key. In that case, the statement writes the same token again (decision 45).
+ * With the profile fapi2, the client keeps its refresh token, because the token works only with the
+ * client's key. In that case, the same token is written again (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Decides about second uses. Null if each second use is a replay. */
+  /** Decides about second uses. Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -81,12 +81,12 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a bound token without its key before anything is ended. So a thief who has only the
+   * Refuses a bound token that comes without its key, and ends nothing. So a thief who has only the
    * token cannot end the authorization.
    *
-   * It is different if the authorization was bound to a key after it had unbound refresh tokens,
-   * because a thief may have been the first to prove a key. So if the owner then uses the token
-   * without that key, the authorization ends.
+   * There is one exception: the authorization had unbound refresh tokens first and was bound to a
+   * key later. A thief may have been the first to prove a key. So if the owner then sends a used
+   * token without that key, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -97,8 +97,8 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /**
    * Handles a used token. Within the retry window, returns the first response again. After that, a
-   * second use is a replay: the client and a thief may both have the token, so the authorization
-   * ends for both.
+   * second use is a replay: both the client and a thief may have the token. So the authorization
+   * ends.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -126,7 +126,7 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /** Runs all checks for an unused token, and returns the request for new tokens. */
+  /** Runs all checks for an unused token. Returns the request for new tokens. */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -148,8 +148,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request has just used. Within the retry window, both requests get
-   * the same response.
+   * Handles a token that another request used a moment ago. Within the retry window, both requests
+   * get the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -167,8 +167,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: the requested ones, or by default all scopes in
-   * force.
+   * Returns the scopes for the new access token: the requested scopes, or all scopes in force if
+   * none are requested.
    */
   #narrowed(
     inForce: readonly string[],
@@ -185,8 +185,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses to repeat a response if the request asks for other scopes than the issued ones, because
-   * those scopes would need another token.
+   * Refuses to repeat a response if the request asks for different scopes than the issued ones,
+   * because these would need another token.
    */
   #requireSame(
     client: Client,

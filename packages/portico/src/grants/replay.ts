@@ -7,9 +7,9 @@ const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' 
 
 /**
  * Handles the second use of an authorization code or refresh token. `store/sql/family-rows.ts`
- * determines whether it was used before. The store records the first use in the same write that
- * marks the code or token as used (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two
- * requests arrive at the same time, exactly one of them is the second use.
+ * decides whether it was used before. The store records the first use in the same write that marks
+ * the code or token as used (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So of two
+ * simultaneous requests, exactly one is the second use.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;
@@ -23,8 +23,8 @@ export class Replays {
   }
 
   /**
-   * Ends the authorization, including all of its tokens, because a thief may have the tokens from
-   * the first use.
+   * Ends the authorization and all of its tokens, because a thief may have the tokens from the
+   * first use.
    */
   async revoke(used: StoredGrant): Promise<void> {
     const { store, clock } = this.#parts.server;
@@ -32,8 +32,8 @@ export class Replays {
   }
 
   /**
-   * Records a second use in the audit log, and whether it ended the authorization. If it ended
-   * nothing, the audit log gets only a few events per minute.
+   * Records a second use in the audit log, and whether it ended the authorization. Second uses that
+   * end nothing are limited to a few events per minute.
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;

@@ -2,42 +2,40 @@ import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
-/** The access that `endAllAccess` has ended. */
+/** The access that `endAllAccess` ended. */
 export interface EndedAccess {
   /**
-   * How many authorizations this call has ended, each with its code, its refresh token and its
-   * access tokens.
+   * How many authorizations this call ended, including their codes, refresh tokens and access
+   * tokens.
    */
   readonly authorizations: number;
-  /** How many access tokens of the clients themselves (client credentials) this call has ended. */
+  /** How many access tokens of clients themselves (client credentials) this call ended. */
   readonly clientTokens: number;
-  /** How many requests were waiting for a person's decision. */
+  /** How many requests were still waiting for a person's decision. */
   readonly requests: number;
-  /**
-   * How many initial access tokens this call has ended. Clients use them to register themselves.
-   */
+  /** How many initial access tokens this call ended. Clients use them to register themselves. */
   readonly initialAccessTokens: number;
 }
 
-/** A text that sorts before every key, so that the first batch begins with the first key. */
+/** A string that sorts before every key, so the first batch starts with the first key. */
 const FIRST = '';
 
-/** Handles one batch of keys in order, after the last key of the previous batch. */
+/** Handles the next batch of keys, in order, after this key. */
 type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
 /**
  * Ends all codes, tokens and authorizations, and all requests that wait for a decision.
  *
  * Use it after you restore a backup. A backup does not contain later revocations and uses, so this
- * function makes no exceptions. When it resolves, everything that existed when it began has ended.
- * It compares keys, so it does not depend on clocks.
+ * function ends everything without exception. After it resolves, everything that existed when it
+ * began has ended. It compares keys, so it does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests first. If a person allows one in the meantime, the next step ends the new
+  // End waiting requests first. If a person allows one of them now, the next step ends the new
   // authorization.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
@@ -64,8 +62,8 @@ export async function endAllAccess(
 }
 
 /**
- * Ends the authorizations that began without the consent page because of those with ids up to
- * `newest`. Searches again until it finds no active one.
+ * Ends authorizations that were started without the consent page. Each was started by an
+ * authorization with an id up to `newest`. Searches again until it finds no active one.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

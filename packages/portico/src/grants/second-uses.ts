@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to a request that got tokens with these scopes. Applies the current rules of
- * the grant, and throws if the grant would refuse the request now.
+ * Repeats the response to a request that got tokens with these scopes. Applies the grant's current
+ * rules. Throws if the grant would refuse the request now.
  */
 export type Again = (
   client: Client,
@@ -17,16 +17,16 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides how the server responds to a second use of a refresh token. If a server has no such
- * object, every second use is a replay (`replay.ts`).
+ * Decides how the server responds to a second use of a refresh token. Without this object, every
+ * second use is a replay (`replay.ts`).
  */
 export interface SecondUses {
-  /** Returns an encrypted text about the first response, which the store keeps. */
+  /** Returns the first response in encrypted form, for the store to keep. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
    * Returns the first response again if it may be repeated, or null if this use is a replay. Throws
    * if the server would refuse the request now, or if the request differs from the first one. If it
-   * throws, no access is ended.
+   * throws, no access ends.
    */
   answer(
     request: TokenRequest,
@@ -35,13 +35,13 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** Functions of the refresh token grant that `SecondUses` can call. */
+/** The functions of the refresh token grant that `SecondUses` can call. */
 export interface RefreshRules {
   /** Repeats an earlier response under the current rules. */
   readonly again: Again;
   /**
    * Throws unless the request asks for the same resource and scopes as the first use. `scopes` are
-   * the scopes that the first use got.
+   * the scopes that the first use received.
    */
   readonly requireSame: (
     client: Client,

@@ -12,10 +12,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/**
- * Checks that several grants share: those that exchange a stored authorization code or refresh
- * token.
- */
+/** Checks that the grants for stored authorization codes and refresh tokens share. */
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
@@ -26,7 +23,10 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
-/** Returns why a grant that is bound to another key is refused (RFC 9449 sections 5 and 10). */
+/**
+ * Returns the reason for refusing a grant that is bound to another key (RFC 9449 sections 5 and
+ * 10).
+ */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return (
     `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was ` +
@@ -39,8 +39,8 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
 }
 
 /**
- * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. Such
- * tokens would not work here.
+ * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience, because
+ * such tokens would not work.
  */
 export function requireKnownAudience({ audience }: Family, resources: Resources): void {
   const refused = resources.grantRefusal(audience);
@@ -58,7 +58,7 @@ export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
 
 /**
  * Returns the grant's scopes that are in force: the client is still registered for them, and the
- * resource still has them. Throws `invalid_scope` if no scope is left.
+ * resource still offers them. Throws `invalid_scope` if none are left.
  */
 export function requireScopesInForce(
   family: Family,
@@ -76,9 +76,9 @@ export function requireScopesInForce(
 }
 
 /**
- * Returns a function that repeats a response. The function checks again everything that may have
- * changed since the grant was used: the client, the account, and the scopes in force. The grant
- * itself may have expired in the meantime, because it was used in time.
+ * Returns a function that repeats a response. The function checks again what may have changed since
+ * the grant was used: the client, the account, and the scopes in force. It does not check again
+ * whether the grant has expired, because the grant was used in time.
  */
 export function againFor(
   grant: Grant,
@@ -103,7 +103,7 @@ export function againFor(
       parseToken(issued.response.access_token),
       clock(),
     );
-    // If a token has expired, its row stays for an hour. If a token is revoked, its row is removed
+    // The row of an expired token stays for an hour, but the row of a revoked token is removed
     // immediately. So a missing row means that the token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(

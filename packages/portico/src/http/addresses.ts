@@ -5,7 +5,7 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Returns an IP address in canonical form. Returns null for anything that is not an IP address.
+ * Returns an IP address in canonical form, or null for anything else.
  *
  * - Removes a port: `203.0.113.7:41234`, or `[2001:db8::1]:443` as IIS and Azure write it.
  * - Removes a zone: `fe80::1%eth0`.
@@ -17,17 +17,17 @@ export function canonicalAddress(text: string): string | null {
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Reject an address with two zones. After the first is removed, Node would accept the rest as an
-  // address with one zone.
+  // Reject an address with two zones. The code above has removed only one of them, and Node would
+  // accept the rest as an address with one zone.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Returns the network for which attempts and work are counted. For IPv4, this is the address
- * itself. For IPv6, it is the address's /64, because one caller may use any address in it.
- * `address` comes from `canonicalAddress`.
+ * Returns the network that attempts and work are counted for. For IPv4, this is the address itself.
+ * For IPv6, it is the address's /64, because one caller can use any address in it. `address` comes
+ * from `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
@@ -36,14 +36,14 @@ export function findNetwork(address: string | null): string | null {
 }
 
 /**
- * Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"). This is the same as RFC
+ * Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"), which is the same as in RFC
  * 5952.
  */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
-/** Returns the eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address as numbers. */
 function ipv6Groups(address: string): readonly number[] {
   const [head = '', tail] = compressed(address).split('::');
   const before = parseGroups(head);

@@ -1,13 +1,13 @@
 /**
- * The path of the endpoints on their origin: `base_path`. It is empty or a path such as `/auth`. It
- * is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of cookie names or
- * paths.
+ * The path of the endpoints on their origin: `base_path`. It is empty, or a path such as `/auth`.
+ * It is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the names or
+ * paths of cookies.
  */
 
 /**
- * Returns every problem of a base path. The list is empty for a valid path, and for the empty path.
- * Only unreserved characters (RFC 3986 section 2.3) are allowed: they can be written in only one
- * way, and they have no special meaning in routers or in a cookie's `Path`.
+ * Returns every problem of a base path. The list is empty for a valid path and for the empty path.
+ * Only unreserved characters (RFC 3986 section 2.3) are allowed. They can be written in only one
+ * way, and have no special meaning in routers or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -26,8 +26,7 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
 ];
 
 /**
- * Returns the problems of `base_path_stripped`. It requires a base path, because there must be a
- * path for the proxy to remove.
+ * Returns the problems of `base_path_stripped`. It requires a base path that the proxy can remove.
  */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
@@ -36,9 +35,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name for a cookie whose path is the whole origin. The name contains the base path, so
- * that two installations on one origin use different cookies. They cannot differ in the cookie's
- * path, because the prefix `__Host-` requires the path `/`.
+ * Returns the name of a cookie whose path is the whole origin. The name contains the base path, so
+ * that two installations on one origin use different cookies. Different cookie paths are not
+ * possible, because the prefix `__Host-` requires the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

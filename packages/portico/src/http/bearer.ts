@@ -3,15 +3,15 @@
  * another token scheme.
  */
 export interface BearerCredentials {
-  /** The token. Null unless exactly one well-formed token follows the scheme. */
+  /** The token. Null unless the scheme is followed by exactly one well-formed token. */
   readonly token: string | null;
 }
 
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns the pattern for a scheme. Its first alternative matches a well-formed token. Its others
- * match the scheme followed by any other text.
+ * Returns the pattern for a scheme. The first alternative matches a well-formed token. The others
+ * match the scheme followed by anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
@@ -24,15 +24,16 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. All code uses this function or `parseScheme`. Returns null if there is no
- * header, and for another scheme.
+ * Reads a Bearer token. Returns null if the header is missing or has another scheme. All code uses
+ * this function or `parseScheme`.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
 /**
- * Reads a token with another scheme, like `parseBearer`. Call it only if that scheme is turned on.
+ * Reads a token with another scheme, like `parseBearer`. Call this only if that scheme is turned
+ * on.
  */
 export function parseScheme(
   scheme: string,
@@ -44,8 +45,8 @@ export function parseScheme(
 
 /**
  * Whether a request has an `Authorization` header with Bearer or one of these token schemes, even
- * if the token is not valid. Portico reads no session and no cookie from such a request. So it may
- * skip the CSRF check.
+ * if the token is not valid. Portico reads no session and no cookies from such a request, so the
+ * CSRF check may be skipped.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -55,21 +56,21 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A request of Node, or of a framework that builds on Node. */
+/** A Node request, or a request of a framework that builds on Node. */
 interface NodeRequest {
   /**
-   * The header fields, with names in lower case. If there are several `Authorization` fields, this
-   * contains only the first.
+   * The header fields, with names in lower case. Contains only the first of several `Authorization`
+   * fields.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** The names and values as the client sent them: a name, its value, the next name, and so on. */
+  /** The names and values that the client sent: a name, its value, the next name, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * Returns the `Authorization` header of Node's request. Joins several fields with commas (RFC 9110
- * section 5.3). The joined text is not a valid credential. So it does not matter which of the
- * fields the application or a proxy has checked.
+ * Returns the `Authorization` header of a Node request. Joins several fields with commas (RFC 9110
+ * section 5.3), which is never a valid credential. So it does not matter which of the fields the
+ * application or a proxy checked.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

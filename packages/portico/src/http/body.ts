@@ -1,13 +1,17 @@
-/** Why a body cannot be used. `broke off` means that the sender closed the connection. */
+/**
+ * The reason why a body cannot be used. `broke off` means that the client closed the connection.
+ */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * The error if the application has read the body before the endpoint and did not keep it. This is a
- * mistake of the application, not of the client. So the response is 500, and the error is logged.
+ * Thrown if the application read the body before the endpoint could, and did not keep it. This is a
+ * mistake in the application, not in the request. So the response is 500, and the error is logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
-  /** `from` says where the application read the body. `place` says where Portico expected it. */
+  /**
+   * `from` is where the application read the body. `place` is where Portico expected to find it.
+   */
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
@@ -16,16 +20,13 @@ export class BodyTakenError extends Error {
   }
 }
 
-/**
- * It is called if a body cannot be used. It throws, or returns a replacement. `cause` is the error
- * that occurred while reading.
- */
+/** Called if a body cannot be used. Throws, or returns a replacement. `cause` is the read error. */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns a body's bytes. If the body is too large, reads and drops the rest, up to a limit. If the
- * server did not read it, the connection would close while the sender is still sending, and the
- * sender would not get the response.
+ * Returns a body's bytes. If the body is too large, reads and discards the rest, up to a limit.
+ * Otherwise the connection would close while the client is still sending, and the client would not
+ * get the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -66,15 +67,15 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * Whether the declared length is within the limit. The HTTP parser makes sure that a body has its
- * declared length. So a short body can be read without a stream.
+ * Whether the declared length is within the limit. The HTTP parser ensures that a body has its
+ * declared length, so a short body can be read without a stream.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** All requests share one decoder, because creating a decoder takes as long as decoding. */
+/** All requests share one decoder, because creating one takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Like `readBytes`, but returns text. */
@@ -94,8 +95,8 @@ export async function readText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The decoder has written U+FFFD in place of bytes that are not UTF-8. A valid form can contain
-  // this character only percent-encoded.
+  // The decoder writes U+FFFD instead of bytes that are not UTF-8. A valid form contains this
+  // character only percent-encoded.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 
@@ -107,7 +108,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** The maximum number of bytes that are read only to drop them. */
+/** The maximum number of bytes to read and discard. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -120,6 +121,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // Ignore this error: the sender has closed the connection.
+    // Ignore this error: the client has closed the connection.
   }
 }

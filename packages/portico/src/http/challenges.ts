@@ -1,9 +1,9 @@
 /**
- * The information that a resource gives clients about bound tokens. Bound tokens have a separate
+ * The information about bound tokens that a resource gives to clients. Bound tokens have a separate
  * `Authorization` scheme, and requests with them need a proof of the key.
  */
 export interface BindingOffer {
-  /** The `Authorization` scheme, such as `DPoP`. */
+  /** The `Authorization` scheme, for example `DPoP`. */
   readonly scheme: string;
   /** Whether all tokens must be bound. If so, challenges do not contain the scheme Bearer. */
   readonly required: boolean;
@@ -13,24 +13,24 @@ export interface BindingOffer {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The request header field for a proof. */
   readonly proofField: string;
-  /** The response header field for information about the next proof. */
+  /** The response header field with data for the next proof. */
   readonly answerField: string;
 }
 
 /** The information about bound tokens in a refusal. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * Whether the request used the scheme for bound tokens. If it did, the refusal contains only that
+   * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
    * scheme.
    */
   readonly presented: boolean;
-  /** Information about the next proof, for the response. Null if there is no information. */
+  /** Data for the next proof, sent with the response. Null if there is no such data. */
   readonly answer: string | null;
 }
 
 /**
- * Returns the description of bound tokens for a refusal. Pass `proof` if the request used the
- * scheme for bound tokens.
+ * Returns what a refusal says about bound tokens. Pass `proof` if the request used the scheme for
+ * bound tokens.
  */
 export function bindingRefusal(
   offer: BindingOffer | null,
@@ -42,9 +42,9 @@ export function bindingRefusal(
 }
 
 /**
- * Returns a refusal's challenges for `WWW-Authenticate`. If the request used a scheme, returns a
- * challenge for that scheme, with the error. Otherwise returns a challenge for each offered scheme.
- * Bearer comes first, for clients that read only the first challenge.
+ * Returns a refusal's challenges for `WWW-Authenticate`. If the request used a scheme, returns one
+ * challenge for that scheme, with the error. Otherwise returns one challenge for each offered
+ * scheme. Bearer comes first, because some clients read only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -57,9 +57,7 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/**
- * Returns the header field with information about the next proof. Empty if there is no information.
- */
+/** Returns the header field with data for the next proof. Empty if there is no such data. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null
     ? {}
@@ -76,8 +74,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // This writes a quoted string (RFC 9110 section 5.6.4). If a value contains characters that are
-    // not allowed in a header field, an error occurs when the field is set.
+    // Write a quoted string (RFC 9110 section 5.6.4). Characters that a header field cannot contain
+    // cause an error when the field is set.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

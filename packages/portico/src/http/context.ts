@@ -3,28 +3,28 @@ import type { Log, LogContext } from '@portico/sql';
 
 /** The current request. */
 interface Answering {
-  /** The framework's request or context, or undefined. */
+  /** The framework's request or context object, or undefined. */
   readonly context: unknown;
   readonly requestId: RequestId;
 }
 
 /**
- * The request id, or a function that creates it when it is needed. Null if the host did not
- * identify the request.
+ * The request id, or a function that creates it on demand. Null if the host did not identify the
+ * request.
  */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request with this id and with the request or context object of its framework. If
- * one of them is missing, the value of the outer context applies. If nothing changes, does not
- * enter a new context.
+ * Runs work for a request with this id and this request or context object of its framework. If one
+ * of them is missing, the outer context's value is used. If nothing changes, no new context is
+ * entered.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an id that already exists to a function that would create one.
+  // An existing id is better than a function that would create one.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -32,31 +32,31 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside of the current request, because the work concerns several requests or comes
- * after the response.
+ * Runs work outside the current request, because the work belongs to several requests or runs after
+ * the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
 /**
- * Returns the framework's request or context object for the current request. Returns undefined
- * outside of a request.
+ * Returns the framework's request or context object of the current request, or undefined outside a
+ * request.
  */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** Returns the current request's id. Returns null outside of a request. */
+/** Returns the current request's id, or null outside a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`. Keeps an id that
- * the line already has. It never throws: if the application's log fails, the line is lost, but no
- * request fails and the process does not end.
+ * Returns a log that adds the current request's id to each line as `requestId`. A line's own id is
+ * kept. It never throws: if the application's log fails, the line is lost, but no request fails
+ * and the process does not end.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {

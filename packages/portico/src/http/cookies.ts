@@ -1,13 +1,14 @@
 /**
  * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs
- * around a name. `trim` would also remove a no-break space. But browsers see no prefix in
- * `\u00A0__Host-session`, so any sibling domain could set that cookie.
+ * around names. `trim` would also remove other white space, for example a no-break space. But
+ * browsers do not recognize the prefix in `\u00A0__Host-session`, so any sibling domain could set
+ * that cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
 }
 
-/** Like `sentCookies`, but for the text of a `Cookie` header. */
+/** Like `sentCookies`, but for a `Cookie` header. */
 export function cookiesIn(header: string): readonly (readonly [name: string, value: string])[] {
   return header.split(';').map((pair) => {
     const [name = '', value = ''] = withoutSpaces(pair).split('=', 2);
@@ -17,7 +18,7 @@ export function cookiesIn(header: string): readonly (readonly [name: string, val
 
 /**
  * Removes spaces and tabs at both ends in one pass. A regular expression would be slow, because it
- * would start again at each space inside the text.
+ * would start again at every space inside the text.
  */
 function withoutSpaces(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';

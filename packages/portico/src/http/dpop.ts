@@ -3,14 +3,12 @@ import type { BindingOffer } from './challenges.ts';
 /** The scheme for DPoP-bound tokens (RFC 9449 section 7.1). */
 export const DPOP_SCHEME = 'DPoP';
 
-/**
- * Returns a resource's description of DPoP for clients (RFC 9449 section 7.1, RFC 9728 section 2).
- */
+/** Returns what a resource tells clients about DPoP (RFC 9449 section 7.1, RFC 9728 section 2). */
 export function dpopOffer({
   required,
   algorithms,
 }: {
-  /** Whether tokens must be bound to a key. */
+  /** Whether all tokens must be bound to a key. */
   readonly required: boolean;
   /** The algorithms that may sign proofs (RFC 7518). */
   readonly algorithms: readonly string[];

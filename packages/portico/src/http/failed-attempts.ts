@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** A key for counting failures, such as one client from one network. */
+/** A key for counting failures, for example one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** How many failures within a quarter of an hour are allowed before attempts slow down. */
+  /** How many failures within a quarter of an hour are free before attempts slow down. */
   readonly free: number;
 }
 
@@ -13,36 +13,27 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** How long to wait until an attempt would be allowed, in milliseconds. */
+      /** How long to wait before the next attempt, in milliseconds. */
       readonly wait: number;
-      /**
-       * Whether this is the first attempt that was slowed down since the failures were last
-       * forgotten.
-       */
+      /** Whether this is the first delayed attempt since the failures were last forgotten. */
       readonly first: boolean;
     };
 
-/**
- * Returns an unpredictable random number that is at least 0 and less than 1. Pass this function as
- * `random`.
- */
+/** Returns an unpredictable random number from 0 to less than 1. Pass it as `random`. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
 
 interface Failures {
   readonly count: number;
-  /**
-   * From this time on, one failure is forgotten after each interval. All intervals are equal. In
-   * milliseconds since 1970.
-   */
+  /** From this time on, one failure is forgotten per interval. In milliseconds since 1970. */
   readonly leaksFrom: number;
-  /** When the next attempt is allowed. */
+  /** When the next attempt is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
-  /** When the attempt before the last one was allowed. */
+  /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether an attempt was already reported as the first one that was slowed down. */
+  /** Whether a delayed attempt was already reported as the first one. */
   readonly reported: boolean;
 }
 
@@ -51,38 +42,33 @@ const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
 /** How long after the last failure all failures are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** The maximum number of remembered keys. The key with the oldest failure is forgotten first. */
+/** The maximum number of keys. When it is reached, the key with the oldest failure is forgotten. */
 const MOST_KEYS = 10_000;
 /** Of the attempts that would have to wait, one in this many is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down guessing. After a number of free failures, attempts with the same key are allowed only
- * at intervals, which double each time. Other attempts are refused immediately, without a slow
- * hash.
+ * Slows down guessing. After some free failures, attempts with the same key are allowed only at
+ * intervals, which double each time. Other attempts are refused immediately, without a slow hash.
  *
- * But one in twenty of the refused attempts, chosen at random, is allowed, so that a key is never
- * locked. An attacker who guesses all the time can neither use up every chance nor predict the next
- * one.
+ * But one in twenty of these attempts, chosen at random, is allowed, so that a key is never locked.
+ * Even an attacker who guesses all the time cannot use up every chance or predict the next one.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
   readonly #clock: () => number;
   readonly #random: () => number;
 
-  /**
-   * `clock` returns milliseconds since 1970. `random` returns a number that is at least 0 and less
-   * than 1.
-   */
+  /** `clock` returns milliseconds since 1970. `random` returns a number from 0 to less than 1. */
   constructor(clock: () => number, random: () => number) {
     this.#clock = clock;
     this.#random = random;
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt is counted as
-   * failed, so that many simultaneous attempts are not all allowed. If the attempt was right, or if
-   * `judge` rejects, it is no longer counted.
+   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt counts as
+   * failed, so that many simultaneous attempts are not all allowed. If the attempt succeeds or
+   * `judge` rejects, it no longer counts.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -105,10 +91,10 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // If the entry is from the future, the clock was set back after it was written.
+    // An entry from the future means that the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Remove failures one by one. In a network with many people, some attempts fail without any
+    // Forget failures one by one. In a network with many people, some attempts fail without any
     // attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
@@ -154,7 +140,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Undo only the wait of this attempt. Waits of other attempts stay.
+      // Undo only this attempt's wait, and keep the waits of other attempts.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

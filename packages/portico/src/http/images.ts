@@ -1,6 +1,6 @@
-/** An image's properties. They come from its first bytes, not from its name or its sender. */
+/** An image's properties, read from its first bytes. Its name and sender do not matter. */
 export interface ImageFacts {
-  /** The media type, such as `image/png`. */
+  /** The media type, for example `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   /** In pixels. */
   readonly width: number;
@@ -9,15 +9,15 @@ export interface ImageFacts {
 }
 
 /**
- * Returns the image's properties. Returns null for any other data. This includes SVG, because SVG
- * is a document that can contain scripts.
+ * Returns the image's properties, or null for any other data. This includes SVG, because an SVG is
+ * a document that can contain scripts.
  */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the part that contains the image's size.
+    // The data ends before the part with the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -37,7 +37,7 @@ function facts(
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
-/** Reads the signature and the chunk IHDR, which is the first chunk. */
+/** Reads the signature and the first chunk, IHDR. */
 function png(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
   return facts('image/png', view.getUint32(16), view.getUint32(20));
@@ -49,7 +49,7 @@ function gif(view: DataView): ImageFacts | null {
 }
 
 /**
- * Reads WebP (RFC 9649) in each of its formats: lossy, lossless, and extended. The extended format
+ * Reads WebP (RFC 9649) in all its formats: lossy, lossless, and extended. The extended format
  * contains the canvas size.
  */
 function webp(view: DataView): ImageFacts | null {
@@ -71,7 +71,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads the segments up to the first frame, because the frame contains the size. */
+/** Reads the segments up to the first frame, which contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -89,8 +89,8 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker starts a frame. Frames are SOF0 to SOF15, except for three markers in this
- * range that are tables.
+ * Whether the marker starts a frame: SOF0 to SOF15, except for three markers in this range that are
+ * tables.
  */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

@@ -1,13 +1,13 @@
 /**
- * Matches a JSON escape. The group matches an unpaired surrogate: `JSON.stringify` writes it as an
- * escape, but writes a pair as the character.
+ * Matches a JSON escape. The group matches an unpaired surrogate, because `JSON.stringify` escapes
+ * it but writes a pair as one character.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * Returns a value's JSON text, in which U+FFFD replaces each unpaired surrogate, also in keys.
- * `JSON.stringify` would write an unpaired surrogate as an escape, which readers in Rust and Python
- * reject (RFC 8259 section 8.2).
+ * Returns a value as JSON. Replaces each unpaired surrogate with U+FFFD, also in keys.
+ * `JSON.stringify` would write it as an escape, which JSON readers in Rust and Python reject (RFC
+ * 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,23 +18,20 @@ export function jsonText(
 }
 
 /**
- * Returns the value as it would be after it was written as JSON text and read again. Returns the
- * same object if its text is already well-formed.
+ * Returns the value as it is after it was written as JSON and read again. Returns the same object
+ * if all its strings are well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
 }
 
-/** Whether a JSON value contains text that is not well-formed Unicode. */
+/** Whether a JSON value contains strings that are not well-formed Unicode. */
 export function hasHalves(value: unknown): boolean {
   const json = JSON.stringify(value);
   return withoutHalves(json) !== json;
 }
 
-/**
- * Returns undefined unchanged, because `JSON.stringify` returns undefined for values that JSON
- * cannot contain.
- */
+/** Returns undefined unchanged: `JSON.stringify` returns it for values that JSON cannot contain. */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

@@ -4,15 +4,15 @@
  */
 
 /**
- * Returns the type and subtype in lower case: `application/json` for
- * `Application/JSON; charset=utf-8`. Returns an empty text if there is no type.
+ * Returns the type and subtype in lower case, for example `application/json` for `Application/JSON;
+ * charset=utf-8`. Returns an empty string if there is no type.
  */
 export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
 /**
- * Whether `Accept` contains exactly this media type, without a wildcard, and does not exclude it
+ * Whether `Accept` lists exactly this media type, not through a wildcard, and does not exclude it
  * with `q=0`.
  */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
@@ -29,8 +29,8 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits the text in one pass, so that splitting is fast for any input. A quote that is never
- * closed extends to the end.
+ * Splits the text in one pass, so that it is fast for any input. A quote that is never closed
+ * extends to the end.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

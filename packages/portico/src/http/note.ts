@@ -1,8 +1,7 @@
 /**
- * Attaches values to objects of other libraries, such as a Request. Only code that has the note can
- * read them. The value is a property under a symbol. A WeakMap would also work, but each of its
- * entries costs time at every garbage collection: four WeakMaps took a quarter of an
- * introspection's time.
+ * Attaches values to objects of other libraries, for example a Request. Only code that has the note
+ * can read them. The value is a property with a symbol as its key. A WeakMap would also work, but
+ * it slows down garbage collection. Four WeakMaps took a quarter of an introspection's time.
  */
 export class Note<T> {
   readonly #key: symbol;
@@ -11,12 +10,12 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** Returns the object's value, or undefined if it has none. */
+  /** Returns the object's value, or undefined. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }
 
-  /** Sets the object's value. Replaces an earlier value. */
+  /** Sets the object's value, and replaces an earlier value. */
   set(object: object, value: T): void {
     (object as Noted<T>)[this.#key] = value;
   }

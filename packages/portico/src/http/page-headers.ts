@@ -1,11 +1,11 @@
 /**
  * Returns headers for a page that is never framed or stored, sends no referrer and runs no scripts.
- * The page may use styles with this nonce.
+ * Styles need this nonce.
  *
- * - `formAction` lists where its forms may lead, as in a content security policy. By default, forms
- *   are not restricted, because Chromium checks the whole chain of redirects after a form.
+ * - `formAction` lists where forms may lead, as in a content security policy. By default, forms are
+ *   not restricted, because Chromium checks every redirect after a form.
  * - `scripts` allows scripts with this nonce. They may send requests only to this origin.
- * - `scriptHash`, such as `sha256-…`, allows one more script.
+ * - `scriptHash`, for example `sha256-…`, allows one more script.
  */
 export function pageHeaders(
   nonce: string,

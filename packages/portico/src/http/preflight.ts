@@ -1,7 +1,4 @@
-/**
- * The maximum length of a value. It is longer than any value that a browser sends. Longer values
- * are ignored.
- */
+/** The maximum length of a value. Browsers never send longer ones. Longer values are ignored. */
 const LONGEST = 2048;
 
 /** Matches a header field name (RFC 9110 section 5.1). */
@@ -9,7 +6,7 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
  * Returns the response headers that allow a preflight's request header fields. Allows the fields in
- * `listed` and all others that the page asks for, such as tracing headers. Names each field,
+ * `listed` and all others that the page asks for, for example tracing headers. Names each field,
  * because some browsers do not support `*`, and `*` never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 /**
  * A map with a maximum number of entries. When it is full, a new entry replaces the oldest. Reading
- * an entry does not make it newer. `touch` does.
+ * an entry does not make it newer, but `touch` does.
  */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
@@ -16,7 +16,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // If `most` is not a number, this removes all entries.
+      // If `most` is not a number, remove all entries.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }
@@ -24,7 +24,8 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
   }
 
   /**
-   * Returns an entry's value and makes the entry the newest. Returns undefined for an unknown key.
+   * Returns an entry's value and makes the entry the newest. Returns undefined if there is no
+   * entry.
    */
   touch(key: Key): Value | undefined {
     const value = this.get(key);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * The header for the request id. The id is in the log and in the response, so that a caller can
- * report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
- * uses that word, so that all logs contain the same id.
+ * The header for the request id. The id appears in the log and in the response, so that a caller
+ * can report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
+ * uses it. So all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -13,14 +13,14 @@ const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
-/** Returns a request's id. It is always the same for one request. */
+/** Returns a request's id, which is always the same for one request. */
 export function getRequestId(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
 /**
- * Returns a request's id, like `getRequestId`, for another object that represents a request, such
- * as Node's message. `sent` is the value of the object's header.
+ * Like `getRequestId`, but for another object that represents a request, for example a Node
+ * message. `sent` is the value of its header.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
@@ -31,7 +31,7 @@ export function requestIdFor(asked: object, sent: unknown): string {
   return id;
 }
 
-/** Gives a Request the id of the request or Node message that it was made from. */
+/** Gives a Request the id of the request or Node message that it was created from. */
 export function nameRequest(made: Request, id: string): Request {
   ids.set(made, id);
   return made;
@@ -43,7 +43,7 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response already has the id as a header. Reading the headers later would cost
+ * Records that the response was created with the id header. Reading the headers later would cost
  * more than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
@@ -51,7 +51,7 @@ export function madeWithRequestId(response: Response): Response {
   return response;
 }
 
-/** Returns the response with the request's id. Keeps an id that the response already has. */
+/** Returns the response with the request's id. If the response already has an id, keeps it. */
 export function withRequestId(response: Response, id: string): Response {
   if (named.of(response) === true) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;
@@ -59,7 +59,7 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // Copy the headers, because responses from fetch() and Response.redirect() are immutable.
+    // Copy the headers: responses from fetch() and Response.redirect() are immutable.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, {

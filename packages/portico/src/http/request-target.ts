@@ -1,8 +1,7 @@
 /**
- * Whether a URL parser keeps this request target's path unchanged. The target must have no `.` or
- * `..` (plain or percent-encoded), no backslash and no fragment. For any other target, a proxy rule
- * or a guard could read another path than the router does. An attacker could then get around the
- * rule.
+ * Whether a URL parser leaves this request target's path unchanged. The path must contain no `.` or
+ * `..` segment (plain or percent-encoded), no backslash and no fragment. Otherwise, a proxy rule or
+ * a guard could read a different path than the router, and an attacker could bypass the rule.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -11,16 +10,13 @@ export function isLiteralTarget(target: string): boolean {
 }
 
 /**
- * Matches the beginning of a target in absolute form, which clients send to proxies (RFC 9112
- * section 3.2.2).
+ * Matches the start of a target in absolute form, which clients send to proxies (RFC 9112 section
+ * 3.2.2).
  */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/**
- * Returns the path of a request's URL, which is absolute and normalized. The path stays
- * percent-encoded.
- */
+/** Returns the path of a request's URL, percent-encoded. The URL is absolute and normalized. */
 export function readPath(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', from);

@@ -1,10 +1,10 @@
 /**
  * Returns the path to go to after sign-in: a percent-encoded path on this host. Returns `home` (by
- * default `/`) for any value that could lead elsewhere, such as `//evil.example`, `/\evil.example`
- * or an absolute URL.
+ * default `/`) for any value that could lead elsewhere, for example `//evil.example`,
+ * `/\evil.example` or an absolute URL.
  */
 export function returnPath(value: string | null, home = '/'): string {
-  // Refuse tabs, line breaks and \, because browsers drop tabs and line breaks and read \ as /.
+  // Refuse tabs, line breaks and \: browsers drop tabs and line breaks, and read \ as /.
   if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;

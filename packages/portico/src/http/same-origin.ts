@@ -1,5 +1,5 @@
 /**
- * Whether the browser says that a page of this origin sent the request. A page cannot forge this
+ * Whether the browser says that a page of this origin sent the request. Pages cannot forge this
  * header.
  */
 export function isSentFromHere(request: Request): boolean {
@@ -8,8 +8,8 @@ export function isSentFromHere(request: Request): boolean {
 
 /**
  * Returns false if a header shows that another site sent the request. Uses `Sec-Fetch-Site` if the
- * browser sent it. `Origin` alone would not be enough, because pages without a referrer, such as
- * the pages of the kit, send their forms with the origin `null`.
+ * browser sent it. `Origin` alone is not enough: pages without a referrer, for example the pages of
+ * the kit, send their forms with the origin `null`.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');

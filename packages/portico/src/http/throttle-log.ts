@@ -12,7 +12,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // The later line does not belong to the current request, so log it outside of that request.
+    // The later line does not belong to the current request, so log it outside that request.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -2,24 +2,26 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** The default algorithm, because every OpenID Connect client must support it. */
+/** The default algorithm. Every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
 /** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The usual name for keys of this algorithm. */
+  /** The common name for keys of this algorithm. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
   /** The names of the key's other public members. */
   readonly members: readonly (keyof JWK)[];
   /** The algorithm's hash function. */
   readonly hash: 'sha256' | 'sha512';
-  /** Whether the signing function itself computes the hash. If not, the hash is computed first. */
+  /**
+   * Whether the signing function computes the hash itself. Otherwise, the hash is computed first.
+   */
   readonly hashesItself?: boolean;
   /**
-   * Examines bytes that are not a valid signature. Returns the problem if they are a signature in
-   * another encoding. Otherwise returns null.
+   * Checks whether bytes that are not a valid signature are a signature in another encoding.
+   * Returns the problem if so, and null otherwise.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -34,17 +36,14 @@ const RS256: AlgorithmForm = {
 };
 
 /**
- * Returns the name of the hash function to run before signing, as node:crypto expects it. Returns
- * null if signing itself computes the hash.
+ * Returns the hash function to run before signing, by its name in node:crypto. Returns null if
+ * signing computes the hash itself.
  */
 export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
   return hashesItself ? null : hash;
 }
 
-/**
- * The algorithms for which a server can have signing keys: RS256, and the algorithms of its
- * features.
- */
+/** The algorithms that a server can have signing keys for: RS256, and those of its features. */
 export class SigningAlgorithms {
   readonly #forms: ReadonlyMap<string, AlgorithmForm>;
 
@@ -60,9 +59,7 @@ export class SigningAlgorithms {
     return typeof name === 'string' && this.#forms.has(name);
   }
 
-  /**
-   * Returns the algorithm's form. Throws a RangeError if the server does not support the algorithm.
-   */
+  /** Returns the algorithm's form. Throws a RangeError if the server does not support it. */
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
     if (form !== undefined) return form;
@@ -72,9 +69,7 @@ export class SigningAlgorithms {
   }
 }
 
-/**
- * Returns the name of a missing key in the log and in errors, and the command that creates the key.
- */
+/** Returns how to name a missing key in the log and in errors, and the command that creates it. */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

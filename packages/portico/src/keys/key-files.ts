@@ -9,12 +9,12 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * The age, in milliseconds, at which a draft file is treated as left behind by a process that was
- * killed. Writing a key never takes this long.
+ * After this time, in milliseconds, a draft file counts as left behind by a killed process. Writing
+ * a key never takes this long.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** The owner of a directory, and the key files in the directory that belong to other users. */
+/** The owner of a directory, and the key files in it that belong to other users. */
 export interface Owners {
   /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
@@ -31,7 +31,7 @@ export class KeyFiles {
     this.#algorithms = algorithms;
   }
 
-  /** Returns the names of the key files. Returns an empty list if the directory does not exist. */
+  /** Returns the names of the key files. Empty if the directory does not exist. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.directory)).filter((name) => this.has(name));
@@ -51,9 +51,9 @@ export class KeyFiles {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // The result is null if the file has been removed since the listing. For a link, read the
-      // owner of the link itself, because no message must advise an operator to change the owner of
-      // the link's target.
+      // Null if the file was removed after the listing. For a link, read the owner of the link
+      // itself. Otherwise a message could advise an operator to change the owner of the link's
+      // target.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -69,7 +69,7 @@ export class KeyFiles {
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // A file with wrong contents stays wrong. But an operator may fix permissions or a disk
+      // A file with wrong contents stays wrong, but an operator may fix permissions or a disk
       // before the next attempt.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
@@ -78,22 +78,22 @@ export class KeyFiles {
   }
 
   /**
-   * Writes a key to a draft file that only this user may read. If this user is root, only the
-   * directory's owner may read it. If it fails, it leaves no file behind.
+   * Writes a key to a draft file. Only this user may read the file, or only the directory's owner
+   * if this user is root. Leaves no file behind if it fails.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     let discarded = false;
     const discard = async () => {
-      // The draft's path is valid only while the folder is open.
+      // The path of the draft is valid only while the folder is open.
       if (!discarded) await rm(draft, { force: true }).catch(() => {});
       discarded = true;
       folder.close();
     };
     const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
     try {
-      // `wx` creates a new file and does not follow a link.
+      // `wx` creates a new file and never follows a link.
       const file = await open(draft, 'wx', 0o600);
       try {
         folder.give(file.fd);
@@ -123,7 +123,7 @@ export class KeyFiles {
     }
   }
 
-  /** Renames a file. At every moment, readers see the file under at least one of the two names. */
+  /** Renames a file. Readers see the file under at least one of the two names at every moment. */
   async rename(from: string, to: string): Promise<void> {
     const folder = openOwnedFolder(this.directory);
     try {
@@ -134,14 +134,14 @@ export class KeyFiles {
     }
   }
 
-  /** Removes a file. Returns false if the file did not exist any more. */
+  /** Removes a file. Returns false if it no longer existed. */
   async remove(name: string): Promise<boolean> {
     return unlinkOnce(path.join(this.directory, name));
   }
 
   /**
-   * Removes drafts that processes left behind because they were killed while they wrote a key.
-   * `now` is the disk's time, in milliseconds since 1970.
+   * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time,
+   * in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {
@@ -151,20 +151,17 @@ export class KeyFiles {
   }
 }
 
-/** A complete file on disk that is not used as a key yet. */
+/** A complete file on disk that is not yet used as a key. */
 export interface Draft {
-  /** Gives the file this name. Replaces an existing file that has the name. */
+  /** Gives the file this name, and replaces an existing file with this name. */
   place(name: string): Promise<void>;
-  /**
-   * Gives the file this name, unless another file has the name. If another file has it, returns
-   * false.
-   */
+  /** Gives the file this name. Returns false if another file already has it. */
   placeOnce(name: string): Promise<boolean>;
-  /** Removes the file, unless it already has its name. Never rejects. */
+  /** Removes the file if it has no name yet. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** Removes the file. Returns false if the file did not exist any more. */
+/** Removes the file. Returns false if it no longer existed. */
 async function unlinkOnce(file: string): Promise<boolean> {
   try {
     await unlink(file);
@@ -180,8 +177,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster. Either the name is taken, or that process has already renamed the
-    // file.
+    // Another process was faster. It has taken the name, or has already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

@@ -4,25 +4,25 @@ import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /**
- * Matches the names of key files. A name without an algorithm means RS256. A release that knows
- * only RS256 ignores all files with an algorithm in their name.
+ * Matches the names of key files. A name without an algorithm means RS256. Releases that know only
+ * RS256 ignore files with an algorithm in their name.
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name depends on the key that it replaces, so that each
- * key has only one successor. The file contains the time from which the key signs. A release that
- * does not know staged keys treats it as the oldest key: it publishes the key but signs with
- * another key.
+ * Matches the file name of a staged key. The name is derived from the key that it replaces, so that
+ * each key has only one successor. The file contains the time when the key starts to sign. A
+ * release that does not know staged keys treats it as the oldest key. So that release publishes the
+ * key but signs with another key.
  */
 const STAGED_FILE = /^0-next-/;
 
-/** Compares names for sorting: first by the number in the name, then by the name itself. */
+/** Sorts names by the number in the name, highest first, then by the name itself. */
 export function newestFirst(one: string, other: string): number {
   return readNumber(other) - readNumber(one) || (one < other ? 1 : -1);
 }
 
 /**
- * Returns the number in the name: milliseconds since 1970, or 0 for a key that is published and has
+ * Returns the number in the name: milliseconds since 1970, or 0 for a key that is published but has
  * never signed.
  */
 export function readNumber(name: string): number {
@@ -38,7 +38,7 @@ function markIn(name: string): string | undefined {
   return KEY_FILE.exec(name)?.[2];
 }
 
-/** Whether a key file can have this name. A name never contains RS256. */
+/** Whether a key file can have this name. RS256 never appears in a name. */
 export function isKeyFile(name: string, algorithms: SigningAlgorithms): boolean {
   const mark = markIn(name);
   return (
@@ -55,7 +55,7 @@ export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgor
   return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
-/** Returns the file name for the only staged successor of this key. */
+/** Returns the file name of this key's only staged successor. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }

@@ -6,11 +6,11 @@ import { getDigest, type AlgorithmForm } from './algorithms.ts';
 import { isStagedFile, readNumber } from './key-names.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** A new key that is not stored yet. */
+/** A new key that has not been stored yet. */
 export interface NewKey {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
-  /** Includes its private members. */
+  /** The key as a JWK, with its private members. */
   readonly jwk: JWK;
 }
 
@@ -23,8 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. An error does not contain the file's contents, because the log contains the
- * error and the file may be any file.
+ * Parses a key file. Errors do not contain the file's contents: they are logged, and the file could
+ * be any file.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -34,7 +34,7 @@ function parsedKey(text: string): JWK & StagedMembers {
   }
 }
 
-/** Returns the key in a file with this name. */
+/** Returns the key from a file with this name. */
 export function keyIn(content: string, name: string, form: AlgorithmForm): SigningKey {
   const { name: algorithm, hash } = form;
   const jwk = parsedKey(content);
@@ -50,7 +50,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // `dsaEncoding` applies only to ECDSA. It puts both numbers side by side, without DER (RFC 7518
+  // `dsaEncoding` affects only ECDSA. It writes both numbers side by side, without DER (RFC 7518
   // section 3.4).
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
@@ -80,8 +80,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * Throws if the private and public parts do not belong together. A file with the parts of two keys
- * can be read, but no client could verify its signatures.
+ * Throws if the private and public parts do not belong together. Such a file can be read, but no
+ * client could verify its signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -102,14 +102,13 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool. Node uses the pool if `sign` gets a callback, and `promisify` passes
- * one. `docs/decisions/0026` lists what each algorithm gains.
+ * Signs on Node's thread pool. Node uses the pool if `sign` gets a callback, which `promisify`
+ * passes. `docs/decisions/0026` lists how much each algorithm gains.
  */
 const signOnPool = promisify(sign);
 
 /**
- * Additional members in the file of a staged key, in milliseconds since 1970. They are never
- * published.
+ * Extra members in the file of a staged key, in milliseconds since 1970. They are never published.
  */
 export interface StagedMembers {
   readonly created_at?: number;

@@ -14,18 +14,18 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * How old a listing for the key set may be, in milliseconds. If every request listed the directory,
- * it would cost twice as much.
+ * How old a listing for the key set may be, in milliseconds. Listing the directory for every
+ * request would double its cost.
  */
 const LOOK_HOLDS = 10;
 /**
- * How long after a change each request lists the directory again, in milliseconds. Changes often
+ * How long after a change every request lists the directory again, in milliseconds. Changes often
  * come in groups.
  */
 const RECENT_CHANGE = 1000;
 
 export interface KeyRingParts extends KeySources {
-  /** In seconds. */
+  /** The lifetime of ID tokens, in seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
 }
@@ -33,9 +33,9 @@ export interface KeyRingParts extends KeySources {
 /**
  * The keys in one directory, which several processes may share, and the server's KeySigners.
  *
- * Each key is a file that never changes. The newest key of each algorithm signs, and all keys are
- * published. So a new key signs in all processes without a restart. If an algorithm has a
- * KeySigner, the KeySigner signs instead of the files.
+ * Each key is a file that never changes. All keys are published, and the newest key of each
+ * algorithm signs. So a new key signs in all processes without a restart. If an algorithm has a
+ * KeySigner, it signs instead of the files.
  */
 export class KeyRing {
   /** The algorithms that the key ring supports. */
@@ -44,8 +44,8 @@ export class KeyRing {
   readonly #listed: ListedKeys;
 
   /**
-   * Do not call this constructor. Use the server's `keys`, because the server creates one key ring
-   * for each directory.
+   * Do not call this constructor. Use `keys` of the server, which creates one key ring per
+   * directory.
    */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
@@ -54,15 +54,15 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that signs with the algorithm now, or null. The algorithm defaults to RS256.
-   * Finds a new key of another process within a second.
+   * Returns the key that signs with the algorithm now, or null. Defaults to RS256. A new key that
+   * another process created is found within a second.
    *
    * Throws a KeysLostError in these cases:
    *
-   * - This process knew keys, and the directory does not contain any more. `all` and `published`
-   *   also throw in this case.
-   * - There never was a key, but the store has authorizations that need one. `published` also
-   *   throws in this case.
+   * - This process knew keys, and none are left in the directory. `all` and `published` throw as
+   *   well.
+   * - There never was a key, but the store has authorizations that need one. `published` throws as
+   *   well.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -70,27 +70,27 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // For a moment, a process may still publish an older listing. Wait until none does. Only then
-    // use a new key.
+    // Other processes may still publish an older listing for a moment. Wait until every process has
+    // listed the keys again before a new key is used.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
 
-  /** Returns all current keys, sorted by when they start to sign, newest first. */
+  /** Returns all current keys, sorted by when they start to sign, latest first. */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }
 
   /**
    * Returns all current keys for the key set, which is requested often. The result is at most ten
-   * milliseconds old, and stays the same array until the keys change. It includes every key that
-   * has signed.
+   * milliseconds old. It stays the same array until the keys change. It includes every key that has
+   * signed.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
   }
 
-  /** Returns all keys. Each has its current state, and the time from which it may be removed. */
+  /** Returns all keys, each with its current state and the time when it may be removed. */
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
@@ -98,8 +98,8 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm, which defaults to RS256. The key signs immediately. Only this
-   * method and `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
+   * Adds a key for the algorithm (default: RS256). The key signs immediately. Only this method and
+   * `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
    * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
   async generate(
@@ -126,10 +126,10 @@ export class KeyRing {
   }
 
   /**
-   * Replaces keys. For each algorithm with a key, publishes the next key, which starts to sign
-   * after every cache has had time to get it. Removes keys that no valid ID token needs.
+   * Replaces keys. For each algorithm with a key, publishes the next key. The next key starts to
+   * sign after every cache has had time to fetch it. Removes keys that no valid ID token needs.
    *
-   * You can call this on a schedule. While a key waits for its time, no further key is created.
+   * You can call this on a schedule. While a new key waits to sign, no further key is created.
    *
    * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
    * In that case, nothing has changed.
@@ -143,16 +143,16 @@ export class KeyRing {
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
    * algorithm's active key. Returns their kids.
    *
-   * Throws a RangeError for an age above a century, or below the lifetime of an ID token: a token
-   * could otherwise be valid longer than its key exists. Throws a KeyRotationError if the directory
-   * is not writable.
+   * Throws a RangeError for an age above a century. Also throws a RangeError for an age below the
+   * lifetime of an ID token, because a token could then outlive its key. Throws a KeyRotationError
+   * if the directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Remove the file by the name in the listing, because the contents of a file must not choose
-    // the name. Another process may remove the file at the same time.
+    // Use the file name from the listing, because a file's contents must not choose what is
+    // removed. Another process may remove the file at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
@@ -179,13 +179,13 @@ export class KeyRing {
 
   /**
    * Returns the keys that stopped signing at least this long ago. A key stops when the next key of
-   * its algorithm starts. Other processes notice this at their next listing.
+   * its algorithm starts, and other processes notice this at their next listing.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // A KeySigner does not have to specify when it starts to sign.
+      // A KeySigner does not have to say when it starts to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -7,10 +7,10 @@ import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 /**
  * The state of a key:
  *
- * - `staged`: the key is published, and signs from a given time on.
+ * - `staged`: the key is published and starts to sign at a set time.
  * - `published`: the key does not sign until an operator renames its file.
  * - `signing`: the key signs now.
- * - `retired`: the key only verifies what it has signed.
+ * - `retired`: the key only verifies what it signed earlier.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
@@ -20,24 +20,27 @@ export interface KeyDescription {
   readonly kid: string;
   /** The key's algorithm. */
   readonly algorithm: SigningAlgorithm;
-  /** When the key was generated. Null if this is unknown. */
+  /** When the key was generated. Null if unknown. */
   readonly createdAt: number | null;
   /** The key's current state. */
   readonly state: KeyState;
-  /** When the key starts or started to sign. Null if this is unknown. */
+  /** When the key starts or started to sign. Null if unknown. */
   readonly signsFrom: number | null;
   /** When the key stopped signing. Null if the key is not retired, or if the time is unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove the key. From then on, no ID token that it signed is valid or cached.
-   * Null if the time is unknown.
+   * When `rotate` may remove the key. After this time, no ID token that it signed is valid or
+   * cached. Null if unknown.
    */
   readonly removableAt: number | null;
   /** The key's file. Null for a KeySigner. */
   readonly file: string | null;
 }
 
-/** Describes keys. `keys` are in the order of a key ring. `idTokenLifetime` is in seconds. */
+/**
+ * Describes keys. `keys` must be sorted as `KeyRing.all()` returns them. `idTokenLifetime` is in
+ * seconds.
+ */
 export function describeKeys(
   keys: readonly SigningKey[],
   directory: string,
@@ -77,14 +80,14 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's name makes it the oldest key. An operator gives a key this name to publish it
+ * Whether the key's name marks it as the oldest key. Operators use such a name to publish a key
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && readNumber(file) === 0;
 }
 
-/** Returns when the next key began to sign. */
+/** Returns when the next key started to sign, or null if unknown. */
 function retiredSince(key: SigningKey, keys: readonly SigningKey[], now: number): number | null {
   const own = keys.filter(({ algorithm }) => algorithm === key.algorithm);
   const next = own.slice(0, own.indexOf(key)).findLast((each) => hasBegun(each, now));

@@ -11,14 +11,14 @@ const NEED_HOLDS = 60_000;
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** The keys of `KeySigner`s, sorted by when they start to sign, newest first. */
+  /** The keys of `KeySigner`s, sorted by when they start to sign, latest first. */
   readonly signers: readonly SigningKey[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Returns whether the store has authorizations that need a key. Portico calls it only while there
-   * is no key, and at most once a minute.
+   * Returns whether the store has authorizations that need a key. Called only while there is no
+   * key, and at most once a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -26,23 +26,20 @@ export interface KeySources {
 /** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of the key files, joined to one text. */
+  /** The names of the key files, joined into one string. */
   readonly names: string;
-  /** Whether every file could be read. Unreadable files are read again next time. */
+  /** Whether every file could be read. Otherwise, unreadable files are read again next time. */
   readonly complete: boolean;
 }
 
-/**
- * Lists the keys in a directory. Remembers each file that it has read, because a key file never
- * changes.
- */
+/** Lists the keys in a directory. Reads each file once, because a key file never changes. */
 export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms that have had a key file in this directory. */
+  /** The algorithms that ever had a key file in this directory. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Durations are measured with `performance.now()`, which is never set back.
+  // Measure durations with `performance.now()`, which is never set back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -69,9 +66,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys to serve. If the last listing is younger than `milliseconds`, returns that
-   * listing. Otherwise, lists the directory again. Throws a KeysLostError if the keys have
-   * disappeared.
+   * Returns the keys to serve. Uses the last listing if it is younger than `milliseconds`.
+   * Otherwise, lists the directory again. Throws a KeysLostError if the keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
@@ -79,7 +75,7 @@ export class ListedKeys {
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
-  /** Returns a file's key. If the file could not be read before, reads it again. */
+  /** Returns a file's key. If reading it failed before, reads it again. */
   loadOnce(name: string): Promise<SigningKey> {
     let key = this.#loaded.get(name);
     if (key === undefined) {
@@ -115,7 +111,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether the loss of the key files would leave an algorithm without a key. */
+  /** Whether losing the key files leaves an algorithm without a key. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -131,7 +127,7 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys in the order in which they sign. While a staged key is renamed, it has two
+   * Returns the keys in the order in which they sign. A staged key that is being renamed has two
    * file names.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
@@ -157,7 +153,7 @@ export class ListedKeys {
     return keys.filter((key) => key !== null);
   }
 
-  /** Reads a key that is not the newest of its algorithm. Returns null if it cannot be read. */
+  /** Reads a key that is not the newest of its algorithm. Returns null if this fails. */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {

@@ -2,8 +2,8 @@ import { getErrorCode, NotGivenError } from '@portico/sql';
 import { KeyRotationError } from './signing-key.ts';
 
 /**
- * Turns an error of the file system into an error that explains what to do. `effect` says what did
- * not happen. Returns any other error unchanged.
+ * Turns a file system error into an error that explains what to do. `effect` says what did not
+ * happen. Returns other errors unchanged.
  */
 export function notWritten(directory: string, cause: unknown, effect: string): unknown {
   if (cause instanceof NotGivenError) {

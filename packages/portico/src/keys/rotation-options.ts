@@ -12,10 +12,7 @@ export const UNCHANGED = 'no key was replaced';
 
 /** Options for replacing keys. */
 export interface RotationOptions extends Acting {
-  /**
-   * The algorithm whose key is replaced. By default, the key of every algorithm that has a key is
-   * replaced.
-   */
+  /** The algorithm whose key to replace. Defaults to every algorithm that has a key. */
   readonly algorithm?: SigningAlgorithm;
   /**
    * If true, the new key signs immediately, and all other keys of its algorithm are removed. Use
@@ -25,20 +22,20 @@ export interface RotationOptions extends Acting {
   readonly now?: boolean;
   /**
    * Replaces a key only if it has been signing for at least this many seconds. By default, replaces
-   * a key of any age. You cannot combine this with `now`.
+   * keys of any age. Cannot be combined with `now`.
    */
   readonly ifOlderThan?: number;
   /**
    * How many seconds a new key is published before it signs. Defaults to 905, which is also the
-   * minimum. Use a longer time if keys are delivered to machines one after another. You cannot
-   * combine this with `now`.
+   * minimum. Use a longer time if your machines receive keys one after another. Cannot be combined
+   * with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * If this process runs as root, throws if a staged key and its directory have different owners. The
- * server runs as the directory's owner, so it could not read that key.
+ * As root, throws if a staged key and its directory have different owners. The server runs as the
+ * directory's owner, so it could not read that key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;
@@ -70,7 +67,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** Returns those signing keys that must be replaced. */
+/** Returns the signing keys that must be replaced. */
 export function dueKeys(
   keys: readonly SigningKey[],
   known: readonly SigningAlgorithm[],

@@ -32,7 +32,7 @@ export interface RotationParts {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
   readonly clock: () => number;
-  /** In seconds. */
+  /** The lifetime of ID tokens, in seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
   readonly look: () => Promise<readonly SigningKey[]>;
@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now`, unreadable staged keys do not matter, because they are removed anyway.
+    // With `now`, unreadable staged keys do not matter: they are removed anyway.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -91,7 +91,7 @@ export class Rotation {
 
   /**
    * Publishes a successor for each of these keys. If several processes do this at the same time,
-   * only one of them succeeds for each key.
+   * only one succeeds for each key.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -112,8 +112,8 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes some time. Another process may have placed and renamed the only
-      // successor since then.
+      // Creating a key takes time. In the meantime, another process may have placed and renamed the
+      // only successor.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
@@ -139,7 +139,7 @@ export class Rotation {
     return { created: created.map(({ kid }) => kid), staged: [], removed };
   }
 
-  /** Gives all drafts their names, or none of them. */
+  /** Gives all drafts their names. If one fails, removes all of them. */
   async #placeAll(
     drafts: readonly Prepared[],
     place: (placed: Placed[]) => Promise<void>,
@@ -158,8 +158,8 @@ export class Rotation {
   }
 
   /**
-   * Removes older keys but keeps newer ones. If two processes rotate at the same time, each could
-   * otherwise remove the new key of the other.
+   * Removes older keys and keeps newer ones. Otherwise, two processes that rotate at the same time
+   * could remove each other's new key.
    */
   async #removeBefore(
     signsFrom: number,
@@ -184,7 +184,7 @@ export class Rotation {
 
   /**
    * Removes other file names of removed keys. The key ring knows only one name of a key, but
-   * another process may be adding a second one. If a name remained, the key would be published
+   * another process may be adding a second name. If a name remained, the key would be published
    * again.
    */
   async #removeOtherNames(
@@ -202,10 +202,7 @@ export class Rotation {
     }
   }
 
-  /**
-   * Gives keys that have begun to sign their permanent names. Removes keys that are no longer
-   * needed.
-   */
+  /** Renames staged keys that have started to sign, and removes keys that are no longer needed. */
   async #tidy(): Promise<readonly string[]> {
     const { files, clock, look } = this.#parts;
     const now = clock();
@@ -224,19 +221,18 @@ export class Rotation {
   }
 
   /**
-   * Gives staged keys that have begun to sign their permanent names. Releases that do not know
-   * staged keys choose the signing key by its file name. With the permanent name, they also sign
+   * Gives staged keys that have started to sign their permanent file names. Releases that do not
+   * know staged keys choose the signing key by file name. With the permanent name, they also sign
    * with these keys.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
-    // Read the files and not the key ring, because the key ring knows only one of a key's two
-    // names.
+    // Read the files, not the key ring, which knows only one of a key's two names.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // The kid comes from the file's contents, so it could contain another path.
+      // The kid comes from the file's contents, so it could contain a different path.
       if (files.has(next)) await files.rename(name, next);
     }
   }
@@ -253,8 +249,7 @@ export class Rotation {
   }
 
   /**
-   * Writes all keys to disk before the first one is used. So if the disk is full, none of them is
-   * used.
+   * Writes all keys to disk before the first one is used. So if the disk is full, no key is used.
    */
   async #draftAll(
     due: readonly SigningKey[],

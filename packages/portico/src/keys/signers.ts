@@ -11,15 +11,15 @@ import { SignerError, type SigningKey } from './signing-key.ts';
 /**
  * A signing key that is not a file, for example a key in a hardware module or a key service.
  *
- * If several signers have the same algorithm, the one whose `signsFrom` passed last signs. While
- * the signers are in the server's options, all of them are published and verify what they have
- * signed.
+ * If several signers have the same algorithm, the signer that started most recently signs
+ * (`signsFrom`). All signers in the server's options are published, so that clients can verify what
+ * they signed.
  */
 export interface KeySigner {
   /** The only algorithm that the signer signs with. */
   readonly algorithm: SigningAlgorithm;
   /**
-   * The key's identifier in the key set and in ID tokens. It can be any text, but must be unique.
+   * The key's identifier in the key set and in ID tokens. Can be any string, but must be unique.
    */
   readonly kid: string;
   /**
@@ -28,23 +28,23 @@ export interface KeySigner {
    */
   readonly publicJwk: JWK;
   /**
-   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use this
-   * to publish the next key before it signs. By default, the signer signs from the beginning. A
-   * signer takes precedence over all key files of its algorithm.
+   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use it to
+   * publish the next key before it signs. By default, the signer signs from the start. A signer has
+   * priority over all key files of its algorithm.
    */
   readonly signsFrom?: number;
-  /** How long to wait for a signature, in milliseconds, at most 60000. Defaults to 5000. */
+  /** How long to wait for a signature, in milliseconds. Defaults to 5000. At most 60000. */
   readonly timeout?: number;
   /**
-   * Signs these bytes as in RFC 7518 section 3:
+   * Signs these bytes (RFC 7518 section 3):
    *
    * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
    * - ES256: ECDSA with SHA-256, as both numbers side by side in 64 bytes, without DER.
    * - EdDSA: Ed25519.
    *
-   * The signal aborts when the server has stopped waiting. If this method rejects, or the public
-   * key does not verify the signature, the request gets a 503 response, and its code or token stays
-   * valid. The log contains the class and code of the error, but not its message.
+   * The signal aborts when the server stops waiting. If this method rejects, or the public key does
+   * not verify the signature, the request gets a 503 response, and its code or token stays valid.
+   * The log contains the class and code of the error, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -53,7 +53,7 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * Returns the keys of the signers in the order of their time to sign, the latest first. Throws a
+ * Returns the signers' keys, sorted by when they start to sign, latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
 export function buildSigningKeys(
@@ -137,7 +137,7 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/** Asks the signer for a signature. Throws if the signer takes longer than its time limit. */
+/** Asks the signer for a signature. Throws if the time limit passes. */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -152,15 +152,15 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Ignore this error. The signer has transferred the bytes, for example to another thread, so
-    // this thread can no longer read them.
+    // Ignore this error: the signer has transferred the bytes, for example to another thread, so
+    // they can no longer be read here.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
   try {
-    // Pass a copy, because the signer must not change the bytes that are verified.
+    // Pass a copy, so that the signer cannot change the bytes that are verified.
     return await signer.sign(Uint8Array.from(data), { signal });
   } catch (error) {
     throw failed(signer.kid, error);
@@ -168,8 +168,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code. A message may contain a whole command line
- * with a password.
+ * Returns an error with only the class and the code, because a message may contain a whole command
+ * line with a password.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {
@@ -177,7 +177,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // Reading the error's properties failed. Leave out this second error, too.
+    // Reading the error's properties failed, so leave them out.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -187,8 +187,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. If it does not, an ID token with this signature
- * would look forged.
+ * Whether the public key verifies the signature. Otherwise, an ID token with this signature would
+ * look forged.
  */
 async function isSignature(
   form: AlgorithmForm,

@@ -3,33 +3,29 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key that signs ID tokens now, that signed them earlier, or that will sign them later. It is a
- * file in the key directory or a KeySigner.
+ * A key that signs ID tokens now, signed them earlier, or will sign them later. It is a file in the
+ * key directory or a KeySigner.
  */
 export interface SigningKey {
   /**
-   * The key's identifier in the key set and in ID tokens. If Portico generated the key, this is the
-   * key's thumbprint (RFC 7638).
+   * The key's identifier in the key set and in ID tokens. For a key that Portico generated, this is
+   * its thumbprint (RFC 7638).
    */
   readonly kid: string;
   /** The only algorithm that the key signs with. */
   readonly algorithm: SigningAlgorithm;
   /** The algorithm's hash function. */
   readonly hash: 'sha256' | 'sha512';
-  /**
-   * When the key was generated, in milliseconds since 1970. 0 for a KeySigner that does not specify
-   * it.
-   */
+  /** When the key was generated, in milliseconds since 1970. 0 for a KeySigner. */
   readonly createdAt: number;
   /**
    * When the key starts to sign, in milliseconds since 1970. It signs until the next key of its
-   * algorithm starts. If the key was not staged, this is when it was generated.
+   * algorithm starts. For a key that was not staged, this is when it was generated.
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits for its time `signsFrom`. Each process compares that time with its own
-   * clock. A key that does not wait signs in every process that sees it, until that process sees a
-   * newer key.
+   * Whether the key waits until `signsFrom`, by each process's own clock. A key that does not wait
+   * signs in every process that sees it, until that process sees a newer key.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -40,13 +36,13 @@ export interface SigningKey {
   readonly publicJwk: JWK;
   /**
    * Returns the JWS signature for these bytes (RFC 7518 section 3). Rejects with a SignerError if a
-   * KeySigner does not answer, or returns anything else than a valid signature of this key.
+   * KeySigner does not respond, or returns anything but a valid signature of this key.
    */
   sign(data: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * The error if the server had keys before, and now:
+ * Thrown if the server had keys before, and now:
  *
  * - the directory is missing, empty or unreadable, or
  * - the newest key of an algorithm is unreadable.
@@ -55,7 +51,7 @@ export interface SigningKey {
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** The status is 503, as for an unreachable store, because the keys may soon be back. */
+  /** The status is 503, as for an unreachable store, because the keys may be back soon. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -64,16 +60,16 @@ export class KeysLostError extends Error {
 }
 
 /**
- * The error if a KeySigner returns no valid signature. Nothing was signed, and no code or token was
- * marked as used, so a retry may succeed.
+ * Thrown if a KeySigner returns no valid signature. Nothing was signed and no code or token was
+ * used up, so a retry may succeed.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';
   readonly status = 503;
 
   /**
-   * `problem` is for the log. It contains no text from the signer, because that text may be a
-   * password or a part of the key.
+   * `problem` is for the log. It contains no text from the signer, which could be a password or
+   * part of the key.
    */
   constructor(kid: string, problem: string) {
     super(`The KeySigner of ${JSON.stringify(kid)} ${problem}`);
@@ -81,17 +77,17 @@ export class SignerError extends Error {
 }
 
 /**
- * The error if a change to the keys is not possible. Nothing has changed. The message gives the
- * reason in one line.
+ * Thrown if a change to the keys is not possible. Nothing has changed. The message gives the reason
+ * in one line.
  */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
 }
 
 /**
- * Returns the key that signs with an algorithm at this time, in milliseconds since 1970. Returns
- * null if there is no such key. `keys` must be sorted as `KeyRing.all()` returns them: first the
- * KeySigners, then the files from the latest `signsFrom` to the earliest.
+ * Returns the key that signs with an algorithm at this time, or null. `now` is in milliseconds
+ * since 1970. `keys` must be sorted like the result of `KeyRing.all()`: first the KeySigners, then
+ * the files from the latest `signsFrom` to the earliest.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],
@@ -99,19 +95,18 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If there is no other key, a staged key signs before its time, because it is already published.
+  // If there is no other key, a staged key signs early, because it is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
-/** Whether the key's time to sign has come. */
+/** Whether the key may sign at this time. */
 export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): boolean {
   return !isStaged || signsFrom <= now;
 }
 
 /**
- * Returns the start time for a key that must sign immediately. The time is later than the start
- * times of all other keys. These may be in the future, because the clock of another machine may be
- * ahead.
+ * Returns the start time for a key that must sign immediately. It is later than the start times of
+ * all other keys. These can be in the future if another machine's clock is ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

@@ -4,48 +4,45 @@ import { backoff } from './backoff.ts';
 import type { Deliver, DeliveryResult } from './message.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
 
-/** Times in milliseconds. */
+/** All times are in milliseconds. */
 const TIMES = {
-  /** How often a process searches for messages that another process has added. */
+  /** How often a process looks for messages that other processes added. */
   look: 500,
   /**
-   * How often it searches while there are messages. This ends when no search has found a message
-   * for the time `busy`.
+   * How often it looks while there are messages. Ends after no message was found for the time
+   * `busy`.
    */
   lookOften: 100,
   busy: 5000,
-  /** How long a process waits after the store has failed. */
+  /** How long a process waits after the store failed. */
   pause: 5000,
-  /** How long a process may deliver to one receiver. It can renew this lease. */
+  /** How long a process may deliver to one receiver before it must renew this lease. */
   lease: 60_000,
-  /**
-   * The minimum remaining time of a lease for another attempt. If less remains, the process renews
-   * the lease first.
-   */
+  /** If less of the lease remains, the process renews it before the next attempt. */
   rest: 30_000,
-  /** The time limit for one attempt. */
+  /** The time limit of one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before it lets other receivers have their turn. */
+  /** How long a process delivers to one receiver before it is another receiver's turn. */
   turn: 5000,
   /**
-   * The maximum wait after a message was postponed: for the first time (`postponed`), and after
-   * that (`postponedAgain`).
+   * The longest wait after a message is postponed: for the first time (`postponed`), and after that
+   * (`postponedAgain`).
    */
   postponed: 1000,
   postponedAgain: 60_000,
-  /** A receiver that takes longer than this for a message is treated as slow. */
+  /** A receiver that takes longer than this for one message counts as slow. */
   slow: 1000,
 } as const;
 /**
- * The maximum number of receivers to which a process delivers at the same time. Slow and failing
- * receivers can use at most half of these places.
+ * How many receivers a process delivers to at the same time. Slow and failing receivers get at most
+ * half of these places.
  */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
-/** How many messages are read from the store with one query. */
+/** How many messages one query reads from the store. */
 const PAGE = 50;
 const LONGEST_REASON = 200;
 
-/** Delivers the messages in the outbox. Any number of processes may do this at the same time. */
+/** Delivers the messages in the outbox. Any number of processes can do this at the same time. */
 export class Deliveries {
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
@@ -74,8 +71,8 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // Only a started process delivers. A console command is not started, because it ends soon. It
-    // leaves deliveries to the processes that answer requests.
+    // A console command is never started, because it ends soon. It leaves deliveries to the
+    // processes that answer requests.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
@@ -89,7 +86,7 @@ export class Deliveries {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Searches until nothing is due, and schedules the next search. Never rejects. */
+  /** Looks for messages until none are due, then schedules the next search. Never rejects. */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {
@@ -104,7 +101,7 @@ export class Deliveries {
     }
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : this.#interval());
-    // Do not keep the process alive only for this timer.
+    // This timer alone must not keep the process running.
     this.#timer.unref();
   }
 
@@ -117,7 +114,7 @@ export class Deliveries {
     return AT_ONCE.troubled - troubled.length;
   }
 
-  /** Starts deliveries to at most this many receivers. */
+  /** Starts delivering to at most this many receivers. */
   async #begin(isTroubled: boolean, places: number): Promise<void> {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
@@ -129,7 +126,7 @@ export class Deliveries {
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
   }
 
-  /** Delivers to one receiver. If the store fails, the lease expires. Never rejects. */
+  /** Delivers to one receiver. If the store fails, the lease runs out. Never rejects. */
   async #turn(lease: Lease): Promise<void> {
     try {
       await this.#deliverAll(lease);
@@ -171,8 +168,9 @@ export class Deliveries {
   }
 
   /**
-   * Delivers one message. Returns `delivered` if the caller must remove the message. Returns
-   * `failed` if the delivery has failed, which ends the turn of this receiver.
+   * Delivers one message. Returns `delivered` if the caller must remove the message, and `aside` if
+   * the message was set aside. Returns `failed` if the delivery failed, which ends this receiver's
+   * turn.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
@@ -222,7 +220,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs only the first of several failures in a row. */
+  /** Logs only the first failure in a row. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
@@ -238,16 +236,15 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 }
 
 /**
- * Returns the maximum wait after a postponed message, in milliseconds. It is short at first,
- * because other messages may wait behind this one.
+ * Returns the longest wait after a message is postponed, in milliseconds. The first wait is short,
+ * because other messages may be waiting behind this one.
  */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
 }
 
 /**
- * Whether a delivery returned a valid result. A delivery that is written in JavaScript may return
- * any value.
+ * Whether a delivery returned a valid result. A delivery written in JavaScript can return anything.
  */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -256,9 +253,7 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/**
- * Returns the reason in the form that is stored: without control characters, and of limited length.
- */
+/** Returns the reason as it is stored: without control characters, and not too long. */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -2,26 +2,27 @@ import { quoted } from '../quoting.ts';
 
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** The kind of message. It must be a name in the `Contribution.deliveries` of a feature. */
+  /** The kind of message. A feature must list it in `Contribution.deliveries`. */
   readonly kind: string;
   /**
-   * The receiver of the message, such as a `client_id`: 1 to 255 characters. Each receiver gets its
-   * messages in order.
+   * The receiver, for example a `client_id`: 1 to 255 characters. Each receiver gets its messages
+   * in order.
    */
   readonly receiver: string;
   /**
-   * The data that the delivery needs: at most 65,536 characters. It is stored as text, so it must
-   * not contain a secret, a token or a code. Create or fetch these when the message is delivered.
+   * The data that the delivery needs, at most 65536 characters. It is stored as plain text, so it
+   * must not contain a secret, a token or a code. Create or fetch these when the message is
+   * delivered.
    */
   readonly payload: string;
-  /** The time after which a delivery no longer makes sense, in milliseconds since 1970. */
+  /** When a delivery no longer makes sense, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 const LONGEST = { receiver: 255, payload: 65_536 } as const;
 
 /**
- * Returns why this message cannot be added. Returns null if it can. The text never contains the
+ * Returns why this message cannot be added, or null if it can. The reason never contains the
  * payload.
  */
 export function messageProblem(
@@ -46,7 +47,7 @@ export function messageProblem(
 /** A message that is due for delivery. */
 export interface OutboxMessage {
   /**
-   * The unique id of the message. It is the same at each attempt, so receivers can recognize
+   * The message's unique id. It is the same for every attempt, so that receivers can recognize
    * duplicates.
    */
   readonly id: string;
@@ -63,12 +64,12 @@ export interface OutboxMessage {
 /**
  * The result of an attempt:
  *
- * - `delivered`: the outbox removes the message.
+ * - `delivered`: the message was delivered. The outbox removes it.
  * - `obsolete`: the message is no longer needed. The outbox removes it.
- * - `failed`: the outbox tries the message again, and the receiver's later messages wait for it.
- * - `postponed`: the outbox tries the message again after the receiver's other messages. Use this
- *   if their order does not matter.
- * - `refused`: the outbox does not try the message again, but sets it aside for an operator.
+ * - `failed`: the outbox tries again. The receiver's later messages wait for this one.
+ * - `postponed`: the outbox tries again after the receiver's other messages. Use this if the order
+ *   does not matter.
+ * - `refused`: the outbox does not try again. It sets the message aside for an operator.
  *
  * The reason is stored and shown to operators, so it must not contain a secret.
  */
@@ -77,12 +78,12 @@ export type DeliveryResult =
   | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
- * Delivers one message. Portico may call it again with the same message, even after it was
- * delivered. It must stop when the signal aborts. If it throws, the attempt has failed.
+ * Delivers one message. The same message may be delivered more than once. Must stop when the signal
+ * aborts. If it throws, the attempt has failed.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 
-/** A message in the form that operators see. It does not contain the payload. */
+/** A message as operators see it, without its payload. */
 export interface ListedMessage {
   /** The unique id of the message. */
   readonly id: string;
@@ -90,14 +91,11 @@ export interface ListedMessage {
   readonly kind: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /**
-   * The state of the message. An `undelivered` message is not tried again until an operator
-   * requests it.
-   */
+  /** The message's state. An `undelivered` message is retried only if an operator asks for it. */
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed. */
   readonly attempts: number;
-  /** The reason for the last failure. Null if no attempt has failed. */
+  /** The reason why the last attempt failed. Null if no attempt has failed. */
   readonly reason: string | null;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -120,8 +118,8 @@ export interface OutboxCounts {
   /** Messages that were refused or have expired. They are removed after a week. */
   readonly undelivered: number;
   /**
-   * Messages of the last month that the outbox did not accept, because too many messages waited for
-   * their receiver.
+   * Messages of the last month that were dropped, because too many messages were waiting for their
+   * receiver.
    */
   readonly dropped: number;
 }

@@ -4,8 +4,8 @@ import type { Outbox } from './outbox.ts';
 declare module '../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of messages in the outbox that could not be delivered and were removed. It is
-     * missing if no feature sends messages.
+     * The number of undelivered messages that were removed from the outbox. Missing if no feature
+     * sends messages.
      */
     readonly outboxMessages?: number;
   }
@@ -14,7 +14,7 @@ declare module '../store/pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** Describes the undelivered messages that were stored for operators for a week. */
+/** Undelivered messages that were kept for operators for a week. */
 export function oldMessages(outbox: Outbox): ExpiringRows {
   return {
     kind: 'outboxMessages',

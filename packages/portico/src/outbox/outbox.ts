@@ -14,22 +14,17 @@ import {
 
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/**
- * How long an undelivered message waits for delivery after an operator has requested another
- * attempt, in milliseconds.
- */
+/** How long to retry an undelivered message after an operator asked for it, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-/**
- * The minimum time between two log lines about dropped messages for one receiver, in milliseconds.
- */
+/** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
   '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
 
 /**
  * Messages to other systems that must not be lost. A message is stored in the same transaction as
- * the change that it is about. Any process of the installation then delivers it, at least once, and
+ * the change that it is about. Then any process of the installation delivers it, at least once, and
  * in order for each receiver.
  */
 export class Outbox {
@@ -39,12 +34,10 @@ export class Outbox {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
-  /**
-   * When this process last logged that messages for a receiver are dropped, by kind and receiver.
-   */
+  /** When this process last logged that messages are dropped, by kind and receiver. */
   readonly #saidDropped = new RecentMap<string, number>(1000);
 
-  /** Portico calls this constructor. Use the server's `outbox`. */
+  /** Portico calls this constructor. Use `outbox` of the server instead. */
   constructor(around: OutboxSurroundings) {
     this.isOn = around.isOn;
     this.#around = around;
@@ -54,12 +47,12 @@ export class Outbox {
   }
 
   /**
-   * Adds messages in your transaction. They are sent only if the transaction commits. Call it after
-   * the first write of your transaction, and call `wake` after the commit.
+   * Adds messages in your transaction. They are sent only if the transaction commits. Call this
+   * after the first write in the transaction, and call `wake` after the commit.
    *
-   * Returns how many messages were dropped, because 20,000 messages already wait for their
-   * receiver. Throws a RangeError for an invalid message, before it writes anything. After any
-   * other error, let your transaction fail: do not catch the error in it.
+   * Returns how many messages were dropped because 20,000 messages are already waiting for their
+   * receiver. Throws a RangeError for an invalid message before it writes anything. After any other
+   * error, let the transaction fail: do not catch the error in it.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -75,7 +68,7 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // Use the same order in every transaction, so that two transactions never wait for each other.
+    // Use the same order in every transaction, so that no two transactions wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
@@ -87,7 +80,7 @@ export class Outbox {
     return dropped;
   }
 
-  /** Logs that messages for a receiver are dropped, at most once an hour for each receiver. */
+  /** Logs that messages are dropped, at most once an hour per receiver. */
   #sayDropped(kind: string, receiver: string, now: number): void {
     const key = JSON.stringify([kind, receiver]);
     if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
@@ -96,30 +89,30 @@ export class Outbox {
   }
 
   /**
-   * Starts deliveries in this process. A process that answers requests starts them automatically.
-   * Call it in a process that only delivers messages, or to deliver messages before the first
-   * request.
+   * Starts delivering messages in this process. This happens automatically in a process that
+   * answers requests. Call it in a process that only delivers messages, or to deliver messages
+   * before the first request.
    */
   start(): void {
     if (this.isOn) this.#deliveries.start();
   }
 
   /**
-   * Delivers new messages immediately, without waiting for the next search. Does nothing in a
-   * process that does not deliver messages, because another process finds them.
+   * Delivers new messages now instead of at the next search. Has no effect in a process that does
+   * not deliver messages. There, another process finds them.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Ends deliveries in this process. Resolves when the running deliveries have ended. */
+  /** Stops delivering messages in this process. Resolves when running deliveries have ended. */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
 
   /**
-   * Lists messages, newest first. `after` is the id of the last message of the previous page.
-   * `limit` is 1 to 1000, and 50 by default.
+   * Lists messages, newest first. `after` is the id of the last message on the previous page.
+   * `limit` is 1 to 1000, and defaults to 50.
    */
   async list(
     filter: OutboxFilter = {},
@@ -132,8 +125,8 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now. Undelivered messages are waiting for delivery again, for a day.
-   * Returns how many undelivered messages wait again.
+   * Tries the selected messages again now. Undelivered messages are retried for a day. Returns how
+   * many of the selected messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -147,7 +140,9 @@ export class Outbox {
     return restored;
   }
 
-  /** Removes the selected messages without delivering them. Returns how many it removed. */
+  /**
+   * Removes the selected messages without delivering them. Returns the number of removed messages.
+   */
   async discard(selected: OutboxFilter & { readonly id?: string }): Promise<number> {
     if (!this.isOn) return 0;
     const removed = await this.#each(selected, (ids) => this.#messages.remove(ids));
@@ -155,23 +150,22 @@ export class Outbox {
     return removed;
   }
 
-  /** Counts the messages. Returns null if no feature sends messages. */
+  /** Counts messages by state. Returns null if no feature sends messages. */
   async counts(): Promise<OutboxCounts | null> {
     return this.isOn ? this.#messages.counts() : null;
   }
 
   /**
-   * Returns the receivers for which messages were dropped in the last month, because 20,000
-   * messages already waited for them. Returns at most 50 receivers, those with the most dropped
-   * messages first.
+   * Returns the receivers whose messages were dropped in the last month, because 20,000 messages
+   * were already waiting for them. Returns at most 50, most dropped messages first.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` messages that were stored for operators. Also removes receivers without
-   * messages.
+   * Removes at most `limit` messages that were kept for operators, and receivers without messages.
+   * Returns the number of removed messages.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();

@@ -15,7 +15,7 @@ export interface ApplicationsView {
   readonly serverName: string;
   /** The signed-in person. */
   readonly person: ShownPerson;
-  /** The applications with access, in the order in which the person first allowed them. */
+  /** The applications with access, in the order in which the person allowed them. */
   readonly applications: readonly ShownApplication[];
   /** Whether the person has just removed an application. */
   readonly removed: boolean;
@@ -28,11 +28,11 @@ export interface ApplicationsView {
   /** Whether this page asks the person whether to remove all applications. */
   readonly confirming: boolean;
   /**
-   * The `csrf_token` for the form that removes all applications. This form also sends `remove` =
+   * The `csrf_token` for the form that removes all applications. That form also sends `remove` =
    * `all`.
    */
   readonly csrfToken: string;
-  /** The path of the application's own first page. */
+  /** The path of your application's home page. */
   readonly home: string;
 }
 
@@ -41,11 +41,14 @@ export interface ShownApplication extends ShownLook {
   /** The client id, for the field `client_id` of the form. */
   readonly clientId: string;
   /**
-   * The registered name. For an unverified client, a text with its origin that states that the
-   * client is not verified.
+   * The registered name. For an unverified client, its origin and a statement that it is not
+   * verified.
    */
   readonly name: string;
-  /** Data about an unverified client. Null for a client that an operator registered. */
+  /**
+   * The facts that the page shows about an unverified client. Null for a client that an operator
+   * registered.
+   */
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
   readonly since: ShownDate;
@@ -54,19 +57,19 @@ export interface ShownApplication extends ShownLook {
    * only the person gave it.
    */
   readonly givenBy: string | null;
-  /** When tokens were last issued to the application. Null if none were issued. */
+  /** When the application last received tokens. Null if it never did. */
   readonly lastActive: ShownDate | null;
-  /** The places where responses go, without duplicates. */
+  /** The destinations of responses, without duplicates. */
   readonly answersTo: readonly Destination[];
   /** The application's current scopes. */
   readonly scopes: readonly ShownScope[];
-  /** The application's current scopes by group. */
+  /** The application's current scopes, in groups. */
   readonly groups: readonly ShownScopeGroup[];
   /** The `csrf_token` for this application's form. */
   readonly csrfToken: string;
 }
 
-/** What the page shows about a client that no operator registered. */
+/** The facts that the page shows about a client that no operator registered. */
 export interface UnverifiedApplication {
   /**
    * Where the client comes from: a host in ASCII, "a program on this computer", "an application on

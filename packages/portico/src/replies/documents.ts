@@ -2,14 +2,14 @@ import { jsonText } from '../http/json.ts';
 import { tokenHash } from '../crypto.ts';
 import type { Reply } from './responses.ts';
 
-/** A public document. It is serialized once for all requests. */
+/** A public document that is serialized once for all requests. */
 export interface PublicDocument {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns a document that caches may store for `maxAge` seconds. Its ETag changes with its content
+ * Returns a document that caches may store for `maxAge` seconds. The ETag changes with the content
  * (RFC 9110 section 8.8.3).
  */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {

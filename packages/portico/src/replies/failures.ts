@@ -10,31 +10,31 @@ import { faultReply, refusalReply, unavailableReply, type Reply } from './respon
 
 /** The failed request. */
 export interface FailedRequest {
-  /** The endpoint's name. `token()` for the host's own routes. */
+  /** The endpoint's name, or `token()` for routes of the host. */
   readonly endpoint: string;
   /** The request's id. Null if the host did not provide the request. */
   readonly requestId: string | null;
   /** Whether the response is a page for a person. */
   readonly asPage: boolean;
-  /** The request, from which the page's language is chosen. Null if there is no page. */
+  /** The request that determines the page's language. Null if there is no page. */
   readonly request: Request | null;
 }
 
 /**
- * Builds the replies to errors: a refusal with its error code, 503 for an unreachable store, and
- * 500 for an internal error.
+ * Builds error replies: a refusal with its error code, 503 for an unreachable store, and 500 for an
+ * internal error.
  */
 export class Failures {
   readonly #server: Server;
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
   /**
-   * Logs how to create missing tables. A mounted server starts even if its tables are missing, and
-   * the error of the database does not explain this.
+   * Logs how to create missing tables. A mounted server starts even without its tables, and the
+   * database's own error does not explain this.
    */
   readonly #explainFault: () => void;
 
-  /** With `showsDetails`, the error page shows details that are otherwise only in the log. */
+  /** With `showsDetails`, the error page shows details that otherwise only the log contains. */
   constructor(server: Server, showsDetails: boolean) {
     this.#server = server;
     this.#showsDetails = showsDetails;
@@ -44,11 +44,11 @@ export class Failures {
         times,
       }),
     );
-    // Ignore an error here, because the log already contains the failure.
+    // Ignore an error here: the failure is already logged.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
-  /** Returns the reply to an error. Logs the error unless it is a refusal. Never rejects. */
+  /** Returns the reply to an error. Logs every error that is not a refusal. Never rejects. */
   async reply(
     error: unknown,
     { endpoint, requestId, asPage, request }: FailedRequest,
@@ -90,19 +90,19 @@ export class Failures {
       });
   }
 
-  /** Returns the detail of a fault for the error page: the missing migrations, or the error. */
+  /** Returns what the error page shows about a fault: the missing migrations, or the error. */
   async #describeFault(error: unknown): Promise<string> {
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     return steps === null ? String(error) : describePendingSteps(steps);
   }
 
   /**
-   * Warns on standard error if migrations are missing and the server shows details. Never rejects.
-   * A mount calls it when the application starts.
+   * If the server shows details, warns about missing migrations on standard error. A mount calls
+   * this when the application starts. Never rejects.
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // Ignore a store that cannot be read. The first request that fails explains the problem.
+    // Ignore a store that cannot be read. The first failing request explains the problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
@@ -115,8 +115,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message also contains the text of the link, because a host's own view may not show the
-      // link.
+      // The message repeats the link's text, because the host's own view may not show the link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -142,18 +141,16 @@ export class Failures {
   }
 }
 
-/** Temporary errors. They may not happen again at the next attempt. */
+/** Temporary errors. The next attempt may succeed. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;
-  /** The detail for the log. A page that shows details also contains it. */
+  /** The detail for the log. Also shown on pages that show details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /**
-   * The reply if the view cannot be rendered. The page also gets the `Retry-After` of this reply.
-   */
+  /** The reply if the view cannot be rendered. The page also uses its `Retry-After`. */
   readonly withoutView: Reply;
 }
 

@@ -8,7 +8,7 @@ export interface MessagePage {
   readonly text: PageText;
   readonly status: number;
   readonly link: { readonly href: string; readonly text: Text };
-  /** The request id to show. Null to show none. */
+  /** The request id to show, or null. */
   readonly requestId: string | null;
 }
 

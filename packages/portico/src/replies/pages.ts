@@ -7,19 +7,19 @@ import type { PageData } from './views.ts';
 
 /** A page with the data for its view. */
 export interface ShownPage<View extends keyof PageData> {
-  /** The texts in the reader's language. */
+  /** The page texts in the reader's language. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** The URL to which the page's form finally redirects. Null for a page without a form. */
+  /** The URL where the page's form ends after all redirects. Null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * A target for forms whose redirects can end anywhere. After its callback, an application may
+ * The target of forms whose redirects can end anywhere. After its callback, an application may
  * redirect to another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
@@ -38,7 +38,7 @@ export async function pageReply<View extends keyof PageData>(
 }
 
 /**
- * Returns a page that host views cannot replace and that search engines do not list. `html`
+ * Returns a page that the host's views cannot replace and that search engines do not list. `html`
  * receives the nonce for the page's styles.
  */
 export function ownPageReply(
@@ -51,9 +51,9 @@ export function ownPageReply(
 }
 
 /**
- * Returns the page's `form-action` directive. Undefined means that the page has no such directive.
- * Chromium checks every redirect after a form against `form-action`, even redirects after an
- * application's callback (docs/decisions/0003-form-action.md).
+ * Returns the page's `form-action` directive, or undefined for no directive. Chromium checks every
+ * redirect after a form against `form-action`, even redirects after an application's callback
+ * (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: FormTarget): string | undefined {
   if (formLeadsTo === null) return "'none'";
@@ -63,8 +63,8 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form, and
- * 302 otherwise.
+ * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form,
+ * otherwise 302.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

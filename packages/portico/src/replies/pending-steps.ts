@@ -1,11 +1,11 @@
 import { pendingSteps, type MigrationState } from '@portico/sql';
 
-/** Returns the message about these missing migrations. */
+/** Returns a message about missing migrations. */
 export function describePendingSteps(steps: string): string {
   return `The schema is not applied: ${steps}; run npx portico db:migrate up`;
 }
 
-/** Returns the names of the missing migrations, separated by commas. Null if there are none. */
+/** Returns the names of the missing migrations, separated by commas, or null. */
 export async function findPendingSteps(
   migrations: () => Promise<readonly MigrationState[]>,
 ): Promise<string | null> {

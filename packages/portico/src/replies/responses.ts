@@ -17,29 +17,29 @@ import {
 
 /** Functions that turn replies and errors into HTTP responses. */
 
-/** A response as plain data. Header fields can still be added to it. */
+/** A response as plain data. Header fields can still be added. */
 export interface Reply {
   /** The HTTP status. */
   readonly status: number;
   /** The header fields. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A text, or the bytes of a picture. Null for an empty body. */
+  /** A string, or the bytes of a picture. Null for an empty body. */
   readonly body: string | Uint8Array | null;
   /** The values of the `Set-Cookie` headers. */
   readonly cookies?: readonly string[];
-  /** The refusal, for the log. Missing if the server refused nothing. */
+  /** The refusal, for the log. Missing if the request was not refused. */
   readonly refused?: Error;
 }
 
-/** Returns the reply with the request's id, if the id is known. */
+/** Returns the reply with the request's id, if known. */
 export function withRequestIdField(reply: Reply, requestId: string | null): Reply {
   return withFields(reply, requestId === null ? null : { [REQUEST_ID_HEADER]: requestId });
 }
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // Name the buffer type, because `body` does not. TypeScript before 5.7, which some hosts use, has
-  // only one kind of byte array.
+  // `body` does not name the buffer type, so name it here. TypeScript before 5.7, which some hosts
+  // use, has only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -66,15 +66,15 @@ export function jsonReply(
   };
 }
 
-/** Returns the reply with these additional header fields. */
+/** Returns the reply with additional header fields. */
 export function withFields(reply: Reply, fields: Readonly<Record<string, string>> | null): Reply {
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status for some error codes. All other codes use 400 (RFC 6749 section 5.2). */
+/** The HTTP status of error codes. All others use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status for some bearer error codes. All other codes use 401. */
+/** The HTTP status of bearer error codes. All others use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
@@ -82,12 +82,12 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
 };
 
 /**
- * Lets pages of other origins read the challenge, if the application's own CORS lets them read
+ * Lets pages of other origins read the challenge if the application's CORS settings let them read
  * responses.
  */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
-/** Returns the reply to a refusal. Returns null for any other error. */
+/** Returns the reply to a refusal, or null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -126,16 +126,14 @@ export function refusalReply(error: unknown): Reply | null {
 }
 
 /**
- * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge.
+ * Returns the response to a request without a sufficient token: 400, 401 or 403. Includes a
+ * challenge.
  */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(withRequestIdField(bearerErrorReply(error), error.requestId));
 }
 
-/**
- * Builds the reply. If the request has no token, the challenge contains no error code (RFC 6750
- * section 3).
- */
+/** If the request has no token, the challenge contains no error code (RFC 6750 section 3). */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
   const status = BEARER_STATUS[code] ?? 401;
@@ -149,7 +147,7 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // A challenge means that other credentials might help (RFC 9110 section 11.6.1). Here they would
+  // A challenge would mean that other credentials might help (RFC 9110 section 11.6.1). They would
   // not, so send no challenge.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
@@ -169,8 +167,7 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The failed request has used up nothing and issued nothing, so the client can send it
- * again.
+ * Returns 503. The failed request used up nothing and issued nothing, so the client can retry it.
  */
 export function unavailableReply(): Reply {
   const body = {
@@ -180,7 +177,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** Returns 500 for an internal error. Only the log describes the error. */
+/** Returns 500 for an internal error. Only the log describes it. */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },

@@ -10,17 +10,14 @@ export interface SendingMode extends ResponseMode {
 
 /** A response that is about to be sent to the client. */
 export interface SentResponse {
-  /** The request, from which a page's language is chosen. */
+  /** The request, which determines a page's language. */
   readonly request: Request;
   readonly redirectUri: string;
-  /** The response's parameters, such as `code`, `state` and `iss`. */
+  /** The response parameters, for example `code`, `state` and `iss`. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The HTTP status for a mode that redirects. */
   readonly status: 302 | 303;
-  /**
-   * The question that the person must answer before the browser continues. Null if there is no
-   * question.
-   */
+  /** The question that the person must answer before the browser continues, or null. */
   readonly question: SendingQuestion | null;
 }
 
@@ -29,6 +26,6 @@ export interface SendingQuestion {
   readonly text: PageText;
   /** The HTTP status of the page. */
   readonly status: number;
-  /** The text of the button or link that continues. */
+  /** The text of the button or link to continue. */
   readonly action: Text;
 }

@@ -13,11 +13,11 @@ export interface ErrorView {
   readonly message: string;
   /** The HTTP status: 200, or 400 to 599. */
   readonly status: number;
-  /** The request's id in the log. Null if the request has no id. */
+  /** The request's id in the log, or null. */
   readonly requestId: string | null;
-  /** The exact reason, during development. Null otherwise. */
+  /** The exact reason. Null except during development. */
   readonly detail: string | null;
-  /** A link to continue. Null if there is no page to link to. */
+  /** A link to continue, or null. */
   readonly link: { readonly href: string; readonly text: string } | null;
 }
 
@@ -37,7 +37,7 @@ export interface EveryView extends Words {
 }
 
 /**
- * The data that `Host.render` receives for each view. Use it as
- * `data as OAuthViews['oauth/consent']`.
+ * The data that `Host.render` receives for each view. Use it like this: `data as
+ * OAuthViews['oauth/consent']`.
  */
 export type OAuthViews = { readonly [View in keyof PageData]: PageData[View] & EveryView };

@@ -1,32 +1,33 @@
-/** What an API requires of a person's authentication (RFC 9470). Give at least one member. */
+/** An API's requirements for a person's authentication (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
   /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
-  /** The accepted levels of assurance, the preferred level first. */
+  /** The accepted levels of assurance, preferred level first. */
   readonly acr?: string | readonly string[];
 }
 
-/** What a token contains about its person's authentication. */
+/** The data in a token about its person's authentication. */
 export interface ToldAuthentication {
   /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
 }
 
-/** What the person must do before they can use an API, as in a challenge (RFC 9470 section 3). */
+/** The authentication that an API demands from the person, for a challenge (RFC 9470 section 3). */
 export interface AuthenticationDemand {
-  /** The maximum age of the authentication, in seconds. Null if any age is accepted. */
+  /** The maximum age of the authentication, in seconds. Null for any age. */
   readonly maxAge: number | null;
-  /** The accepted levels. Empty if any level is accepted. */
+  /** The accepted levels. Empty for any level. */
   readonly acrValues: readonly string[];
 }
 
 /**
- * Matches a level. RFC 9470 writes levels in a quoted string, so other characters are not possible.
+ * Matches a level. RFC 9470 puts levels into a quoted string, which cannot contain other
+ * characters.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Reads a requirement. Throws if it is not valid, which is a mistake in the API's code. */
+/** Reads a requirement. Throws for an invalid one, which is a mistake in the API's code. */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)
@@ -42,7 +43,7 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
 }
 
 /**
- * Returns why the authentication is not sufficient, for the log. Returns null if it is sufficient.
+ * Returns why the authentication is not sufficient, or null if it is. The reason is for the log.
  * `now` is in milliseconds since 1970.
  */
 export function authenticationProblem(

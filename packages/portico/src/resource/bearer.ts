@@ -10,8 +10,8 @@ import { parseToken } from '../tokens/token-formats.ts';
 
 /**
  * How a client sent a token. A bound token is not valid with the scheme Bearer. An unbound token is
- * not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection returns the key
- * and needs no proof, because its caller does not use the token.
+ * not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection needs no proof
+ * and returns the key, because its caller does not use the token itself.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -23,58 +23,55 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * Those of the token's scopes that the client and the resource still have. The permissions of the
-   * person are not checked yet. If the token is not bound, scopes that require a bound token are
-   * left out.
+   * Which of the token's scopes the client and the resource still have. The person's permissions
+   * are not checked yet. If the token is not bound, scopes that require a bound token are left out.
    */
   readonly scopes: readonly string[];
   /** The person's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token was granted for. Null if it was granted without an audience. */
+  /** The audience that the token was granted for, or null. */
   readonly audience: string | null;
   /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
   /** The thumbprint of the key that the token is bound to. Null if it is not bound. */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. Missing if there are no details. */
+  /** The details of the token's authorization. Missing if there are none. */
   readonly details?: Details | undefined;
 }
 
-/** The client and authorization to which a token belongs, even if the token is no longer valid. */
+/** The client and authorization of a token, even if the token is no longer valid. */
 export interface TokenOwner {
   readonly clientId: string | null;
-  /** The authorization's id. Null if the token has no authorization, or if it is unknown. */
+  /** The authorization's id. Null if the token has none, or if it is unknown. */
   readonly authorization: string | null;
 }
 
-/** Why the request has no usable token. */
+/** The reason why a request has no usable token. */
 export interface NoToken {
   /**
    * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
-   * that its person may not sign in.
+   * that its person may no longer sign in.
    */
   readonly code: BearerErrorCode;
-  /** The exact reason, only for the log. */
+  /** The exact reason, for the log only. */
   readonly detail: string;
-  /** The message in the response. Default: the message for this code. */
+  /** The message in the response. Defaults to the message for this code. */
   readonly message?: string;
-  /**
-   * The client and authorization to which the token belongs, if they are known. Only for the log.
-   */
+  /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * Information about the next proof for the response. Only for a token with the scheme for bound
-   * tokens.
+   * Data for the next proof, for the response. Only present if the request used the scheme for
+   * bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. Does not throw if a token is missing or not usable, because the caller
- * decides whether to refuse the request.
+ * Looks up access tokens. Does not throw if a token is missing or not usable: the caller decides
+ * whether to refuse the request.
  */
 export class BearerTokens {
   readonly #server: Server;
@@ -85,8 +82,8 @@ export class BearerTokens {
 
   /**
    * `binding` is null if tokens are not bound to keys. `refusal` returns why a token for an
-   * audience is not valid here, or null if it is valid. By default, tokens for all audiences of the
-   * server are valid, as at the server's own endpoints.
+   * audience is not valid here, or null if it is valid. By default, tokens for all of the server's
+   * audiences are valid.
    */
   constructor(
     server: Server,
@@ -102,7 +99,7 @@ export class BearerTokens {
 
   /**
    * Looks up the token in an `Authorization` header (RFC 6750 section 2.1). `asked` returns the
-   * request. It is needed to check the proof for a bound token.
+   * request, which is needed to check the proof of a bound token.
    */
   async fromHeader(
     authorization: string | null,
@@ -149,17 +146,15 @@ export class BearerTokens {
   }
 
   /**
-   * Returns those of the token's scopes that are valid now. For a person's token, a scope is valid
-   * only if the person has its permission.
+   * Returns which of the token's scopes are valid now. For a person's token, the person must have
+   * the permission of each scope.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /**
-   * Returns why access that an organization gave is no longer valid. Returns null if it is valid.
-   */
+  /** Returns why access from an organization is no longer valid, or null if it is valid. */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
@@ -183,8 +178,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. Checks the proof last. So a caller without a
-   * usable token causes no signature check and uses up no proof.
+   * Looks up a bound token and checks its proof. The proof is checked last, so that a caller
+   * without a usable token causes no signature check and uses up no proof.
    */
   async #proved(
     checks: KeyBinding,

@@ -4,23 +4,23 @@ import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
 /**
- * What a protected API, such as an MCP endpoint, needs from the server in addition to tokens. All
- * settings are optional.
+ * The needs of a protected API, for example an MCP endpoint, besides tokens. Every setting is
+ * optional.
  */
 export interface ResourceNeeds {
   /**
-   * The API's metadata (RFC 9728 section 2). If the server publishes metadata, it publishes this in
-   * place of the server's description.
+   * The API's metadata (RFC 9728 section 2). If the server publishes metadata for the API, it
+   * publishes this.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the person has allowed the client
-   * before. Then clients can ask for more scopes step by step.
+   * Whether a new authorization also contains the scopes that the person has already allowed the
+   * client. Clients can then request more scopes step by step.
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. A client that is registered for it gets it in place of requested scopes that
-   * the client may not have.
+   * The service scope. If a client is registered for this scope, it gets this scope instead of
+   * requested scopes that it may not have.
    */
   readonly serviceScope?: string;
 }
@@ -28,8 +28,8 @@ export interface ResourceNeeds {
 /** How clients learn about the protected API. */
 export interface PublishedResource {
   /**
-   * The URL of the API's metadata. The server publishes the metadata, and challenges link to the
-   * URL.
+   * The URL of the API's metadata. The server publishes the metadata there, and challenges link to
+   * it.
    */
   readonly metadataUrl: string;
   /** See `ResourceNeeds.stepUp`. */
@@ -38,9 +38,9 @@ export interface PublishedResource {
 
 /** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** Describes how tokens are bound. Null if tokens are not bound. */
+  /** How tokens are bound. Null if they are not. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** Describes how clients learn about the API. Null if challenges link to no metadata. */
+  /** The location of the API's metadata for clients. Null if challenges do not link to metadata. */
   readonly resource: PublishedResource | null;
 }
 
@@ -55,7 +55,7 @@ export class ProtectedResource {
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
 
-  /** `described` is null if the API is not one of the configured resources. */
+  /** `described` is null if the API is not a configured resource. */
   constructor(
     { issuer, config, admitsUnverified }: Server,
     { binding, resource }: ResourceParts,
@@ -86,7 +86,7 @@ export class ProtectedResource {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds to the API's needs. */
+  /** Adds needs of the API, and replaces earlier values. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }
@@ -94,7 +94,7 @@ export class ProtectedResource {
 
 /** All APIs that tokens are for. */
 export class ProtectedResources {
-  /** The API for requests that name no resource: `oauth_server:audience`, or no API. */
+  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
   readonly main: ProtectedResource;
   readonly #configured: ReadonlyMap<string, ProtectedResource>;
 
@@ -112,12 +112,12 @@ export class ProtectedResources {
     );
   }
 
-  /** Returns the API for this audience. If the audience is not configured, returns `main`. */
+  /** Returns the API for this audience, or `main` if it is not configured. */
   of(audience: string | null): ProtectedResource {
     return (audience === null ? undefined : this.#configured.get(audience)) ?? this.main;
   }
 
-  /** Returns the APIs whose metadata the server publishes, each with the path of its metadata. */
+  /** Returns the APIs whose metadata the server publishes, with the paths of their metadata. */
   published(): readonly (readonly [path: string, resource: ProtectedResource])[] {
     return [...new Set([this.main, ...this.#configured.values()])].flatMap((each) =>
       each.publishedAt === null ? [] : [[new URL(each.publishedAt).pathname, each] as const],
@@ -126,8 +126,8 @@ export class ProtectedResources {
 }
 
 /**
- * Returns the metadata member that lists scopes. Returns an empty object if there are no scopes
- * (RFC 9728 section 3.2).
+ * Returns the metadata member that lists scopes. Returns an empty object if there are none (RFC
+ * 9728 section 3.2).
  */
 function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];

@@ -4,44 +4,43 @@ import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
-/** Methods that features add to `token()`. Each feature declares its own methods here. */
+/** Methods that features add to `token()`. Each feature declares its methods here. */
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. The server has looked up all data before your handler
- * runs, so no method is asynchronous. The values are those from the start of the request. The
- * accessor never uses a session or a cookie.
+ * The access token of the current request. The server looks up everything before your handler runs.
+ * So no method is asynchronous, and the values are those from the start of the request. Never uses
+ * a session or a cookie.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
-   * Requires a usable token with any scope. If there is no such token, throws an error that
-   * becomes a 401 response.
+   * Requires a usable token with any scope. Otherwise throws an error that becomes a 401 response.
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. The token's person must still have the permission for
-   * the scope.
+   * Requires a usable token with this scope. The token's person must still have the scope's
+   * permission.
    *
    * If there is no usable token, throws an error that becomes a 401 response. If the token is not
-   * sufficient, the response is 403.
+   * sufficient, the error becomes a 403 response.
    */
   requireScope(scope: string): void;
   /** Returns whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
-   * Returns the account that the token was issued for. Returns null for a client-credentials token,
-   * and if there is no usable token.
+   * Returns the account that the token was issued for. Returns null if there is no usable token,
+   * and for a client-credentials token.
    */
   user(): UserInterface | null;
-  /** Returns the id of the client that uses the token. Returns null if there is no usable token. */
+  /** Returns the id of the client that uses the token, or null if there is no usable token. */
   clientId(): string | null;
 }
 
 const requests = new AsyncLocalStorage<TokenAccessor>();
 
 /**
- * Returns the access token of the current request. Throws outside of a request that the server's
- * middleware wraps.
+ * Returns the access token of the current request. Throws outside a request that the server's
+ * middleware handles.
  */
 export function token(): TokenAccessor {
   const accessor = requests.getStore();
@@ -55,7 +54,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs `work`. During the work, `token()` works, even after an await. */
+/** Runs `work`. `token()` works in it, even after an await. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
@@ -65,13 +64,13 @@ export interface TokenRefusal {
   readonly code: BearerErrorCode;
   /** The required scope. Null if any usable token is sufficient. */
   readonly scope: string | null;
-  /** The exact reason, only for the log. */
+  /** The exact reason, for the log only. */
   readonly detail: string;
-  /** The client and authorization that the token belongs to. Absent if they are unknown. */
+  /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope, but the person no longer has the permission. In that case, no
-   * other token would help.
+   * Whether the token has the scope, but the person no longer has the permission. Then no other
+   * token would help.
    */
   readonly isUnheld?: boolean;
   /** Additional parameters for the challenge. */
@@ -85,8 +84,8 @@ export interface TokenRefusal {
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token in an `Authorization` header, together with its account and the permissions
- * for its scopes. `asked` returns the request.
+ * Looks up the token in an `Authorization` header, with its account and the permissions for its
+ * scopes. `asked` returns the request.
  */
 export type TokenLookUp = (
   authorization: string | null,
@@ -98,19 +97,18 @@ export type TokenLookUp = (
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource that the scopes belong to, on a server with several resources. Null if they belong
-   * to no resource.
+   * The resource that the scopes belong to, on a server with several resources. Null for no
+   * resource.
    */
   readonly resource?: string | null;
 }
 
-/** The refusal from a feature's method of `token()`. */
+/** The refusal of a request by a feature's method of `token()`. */
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Creates a feature's methods of `token()` for one request. If there is no usable token, `token` is
- * null. In that case, `refuse` responds that a token is needed, regardless of the refusal's
- * contents.
+ * Creates a feature's methods of `token()` for one request. `token` is null if there is no usable
+ * token. In that case, `refuse` always responds that a token is needed, regardless of the refusal.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
@@ -148,7 +146,7 @@ function makeMembers(
   return Object.assign({}, ...features.map((make) => make(...parts))) as TokenMembers;
 }
 
-/** Returns the part of a refusal that describes a usable token. */
+/** Returns what a refusal says about a usable token. */
 function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
   const proof = thumbprint === null ? {} : { proof: { answer: null } };
   return { of: { clientId, authorization }, ...proof };
@@ -200,8 +198,8 @@ function accessorWithout(
 }
 
 /**
- * Throws if the server does not offer this scope. This is a mistake in the handler's code, not a
- * mistake of the caller.
+ * Throws if the server does not offer this scope. This is a mistake in the handler's code, not in
+ * the request.
  */
 function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
   if (scopes.has(scope)) return;

@@ -6,46 +6,40 @@ import type { RegisteredBy } from './client.ts';
  *
  * - Neither the authorization nor its client is revoked.
  * - At least one of its tokens has not expired.
- * - Its client still has a grant with which this kind of access begins.
+ * - Its client still has a grant that starts this kind of access.
  */
 export interface HeldAuthorization {
-  /** The authorization's id. The id grants no access. */
+  /** The authorization's id. It grants no access. */
   readonly id: string;
-  /** The application that has the authorization. */
+  /** The application that has access. */
   readonly client: HoldingClient;
-  /** The person who gave the authorization. */
+  /** The person who gave access. */
   readonly person: PersonReference;
   /** The person's `sub`. */
   readonly subject: string;
   /**
-   * The granted scopes. The client may now be registered for fewer scopes, and the person may have
+   * The granted scopes. The client may be registered for fewer scopes now, and the person may have
    * fewer permissions.
    */
   readonly scopes: readonly string[];
-  /** The API that the authorization's tokens are for. Null if no API was configured. */
+  /** The API that the tokens are for. Null if no API was configured. */
   readonly audience: string | null;
-  /**
-   * The issuer (`iss`) of the organization that gave the authorization. Null if the person gave it.
-   */
+  /** The issuer (`iss`) of the organization that gave access. Null if the person gave it. */
   readonly givenBy: string | null;
-  /** When the person allowed it, in milliseconds since 1970. */
+  /** When the person allowed the access, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * When tokens were last issued for the authorization, in milliseconds since 1970. Null if no
-   * tokens were issued. `unknown` if an older release issued them, because it did not record the
-   * time.
+   * When tokens were last issued, in milliseconds since 1970. Null if none were issued. `unknown`
+   * if they were issued by an older release, which did not record the time.
    */
   readonly usedAt: number | 'unknown' | null;
-  /**
-   * When the last of the authorization's tokens expires, in milliseconds since 1970. Each refresh
-   * moves this time.
-   */
+  /** When the last token expires, in milliseconds since 1970. Each refresh moves this time. */
   readonly expiresAt: number;
 }
 
 /** The application that has an authorization. */
 export interface HoldingClient {
-  /** The client id. For a document client, its URL. */
+  /** The client id. It is the URL of a document client. */
   readonly id: string;
   /** The registered name. If no operator registered the client, the client chose this name. */
   readonly name: string;
@@ -54,8 +48,8 @@ export interface HoldingClient {
 }
 
 /**
- * Selects authorizations. An authorization must match all properties that are set. Texts are
- * compared byte by byte.
+ * Selects authorizations. An authorization must match every property that is set. Strings must
+ * match exactly.
  */
 export interface AuthorizationFilter {
   /** Only authorizations for this client. */
@@ -65,14 +59,13 @@ export interface AuthorizationFilter {
   /** Only authorizations that include this scope. */
   readonly scope?: string;
   /**
-   * Only authorizations for which no tokens were issued since this time, in milliseconds since
-   * 1970. If the time of the last use is unknown, the creation time of the authorization counts
-   * instead.
+   * Only authorizations that have received no tokens since this time, in milliseconds since 1970.
+   * If the last use is unknown, the time of creation counts instead.
    */
   readonly unusedSince?: number;
 }
 
-/** The range of matching authorizations to read. They are read in descending order of their ids. */
+/** The range of authorizations to read, in descending order of their ids. */
 export interface HeldRange {
   /** Only ids below this one. Null for all ids. */
   readonly below: string | null;
@@ -80,22 +73,22 @@ export interface HeldRange {
   readonly above: string | null;
   /** The maximum number of authorizations to find. */
   readonly limit: number;
-  /** The maximum number of rows to read in order to find them. */
+  /** The maximum number of rows to read to find them. */
   readonly examine: number;
 }
 
 /** The number of active authorizations among the newest rows. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** The number of people who gave these authorizations. */
+  /** The number of people who gave them. */
   readonly people: number;
-  /** Whether all rows were read. If not, there may be more authorizations. */
+  /** Whether all rows were read. Otherwise, there may be more authorizations. */
   readonly isAll: boolean;
 }
 
 /** The authorizations found in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** The id to continue below. Null if the range contains no more rows. */
+  /** Continue below this id. Null if the range has no more rows. */
   readonly next: string | null;
 }

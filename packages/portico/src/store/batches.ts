@@ -2,21 +2,20 @@ import { setTimeout } from 'node:timers/promises';
 import type { Acting } from '../auditing/audit.ts';
 
 /**
- * The number of rows per batch. Each batch is one commit, and locks its rows for a few
+ * The number of rows per batch. Each batch is one commit, which locks its rows for a few
  * milliseconds.
  */
 export const BATCH = 500;
 /**
- * The maximum pause, in milliseconds. A longer pause would not help a store that is slow for
+ * The longest pause, in milliseconds. A longer pause would not help a store that is slow for
  * another reason.
  */
 const LONGEST_PAUSE = 500;
 
-/** Options for a long-running action. */
+/** Options of a long-running action. */
 export interface Lasting extends Acting {
   /**
-   * Portico calls this after each batch, with the number of authorizations that it has ended or
-   * removed so far.
+   * Called after each batch with the number of authorizations that were ended or removed so far.
    */
   readonly report?: (authorizations: number) => void;
 }
@@ -31,7 +30,7 @@ export interface Batch {
 export type Pause = (took: number) => Promise<void>;
 
 /**
- * Returns the pause after a batch, in milliseconds. The pause is as long as the batch took, up to a
+ * Returns how long to pause after a batch, in milliseconds: as long as the batch took, up to a
  * limit. During the pause, requests can use the store.
  */
 export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
@@ -39,7 +38,7 @@ export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
 /**
- * Runs batches, with pauses between them, until nothing is left. Returns the total number of rows.
+ * Runs batches until nothing is left, with pauses between them. Returns the total number of rows.
  */
 export async function inBatches(
   batch: () => Promise<Batch>,

@@ -7,7 +7,7 @@ const TOLD = {
 };
 const SHOWN = { what: 'demand', as: 'made', inFull: 'made, in full' };
 
-/** Returns the demands that a server with these features offers, for tests. */
+/** Returns the demands that a server with these features can meet. For tests. */
 export function demands({ pushed = true, bound = true } = {}): readonly ClientDemand[] {
   return [
     {

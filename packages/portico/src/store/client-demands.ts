@@ -1,32 +1,32 @@
 import type { Client } from './client.ts';
 
 /**
- * A protection that a client may demand with a flag in its metadata (RFC 7591 section 2). A server
- * feature provides the protection.
+ * A protection that a client can demand with a flag in its metadata (RFC 7591 section 2). A feature
+ * provides it.
  */
 export interface ClientDemand extends DemandDescription {
-  /** Whether the feature provides the protection with the current configuration. */
+  /** Whether the current configuration provides the protection. */
   readonly isMet: boolean;
 }
 
-/** The data about a demand that does not depend on the server. */
+/** The properties of a demand that are the same on every server. */
 export interface DemandDescription {
-  /** The flag's name in metadata, such as `require_pushed_authorization_requests`. */
+  /** The flag's name in metadata, for example `require_pushed_authorization_requests`. */
   readonly metadata: string;
-  /** The client field in which the store records the demand. */
+  /** The client field that records the demand in the store. */
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /** The error for a registration with this demand while the setting is off. */
+  /** The error for registering a client with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * The effect on clients with this demand while the setting is off. The text continues a sentence
-   * after "so".
+   * The effect on clients with this demand while the setting is off. It continues a sentence after
+   * "so".
    */
   readonly effect: string;
   /**
-   * Whether the server checks the demand strictly. It then rejects a client document whose flag is
-   * not a boolean. It also fetches the document again if the demand can no longer be met.
+   * Whether the demand is checked strictly. If so, a client document is rejected if the flag is not
+   * a boolean. It is fetched again if the demand can no longer be met.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -35,16 +35,13 @@ export interface DemandDescription {
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/**
- * For each demand that the store can record: the name of the client field, and the name of the
- * registration field.
- */
+/** Each demand that the store can record: the client field, and the registration field. */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
 } as const satisfies Partial<Record<keyof Client, string>>;
 
-/** The client fields in which the store records demands. */
+/** The client fields that record demands in the store. */
 export type DemandField = keyof typeof ASKED;
 
 /** The demands in a registration. A missing demand is false. */
@@ -62,18 +59,18 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
   >;
 }
 
-/** The demands of a client that demands nothing. */
+/** No demands. */
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**
- * Returns the demands in a registration. If `all` is true, returns all demands, because the
- * client's profile requires them.
+ * Returns the demands in a registration. With `all`, returns all demands, because the client's
+ * profile requires them.
  */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns a client's demands. Each demand is true if `isSet` returns true for it. */
+/** Returns a client's demands. `isSet` decides which demands it has. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -95,7 +92,7 @@ export function askedDemands<Demand extends DemandDescription>(
   return registrationOfDemands(demandsSet(demands, isSet));
 }
 
-/** Returns why the server cannot meet a client's demands. Returns null if it meets all of them. */
+/** Returns why the server cannot meet a client's demands, or null if it can meet all of them. */
 export function unmetProblem(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,
@@ -108,7 +105,7 @@ export function unmetProblem(
   return null;
 }
 
-/** Returns the flags of a client's demands under their metadata names. */
+/** Returns the flags of a client's demands, by their names in metadata. */
 export function demandMetadata(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

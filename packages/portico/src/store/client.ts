@@ -1,7 +1,7 @@
 import type { SqlConnection } from '@portico/sql';
 
 /**
- * A right of a client: a grant type from RFC 6749 or from a feature, or the right to use the
+ * A right of a client: to use a grant type (from RFC 6749 or a feature), or to use the
  * introspection endpoint.
  */
 export type Grant =
@@ -20,8 +20,8 @@ export interface SigningAlgorithmNames {
 export type SigningAlgorithm = keyof SigningAlgorithmNames;
 
 /**
- * The kind of application (RFC 8252, RFC 7591 section 2). `web` runs on a web server. `native` is a
- * program on a device.
+ * The kind of application (RFC 8252, RFC 7591 section 2): `web` runs on a web server, `native` on a
+ * device.
  */
 export type ApplicationType = 'web' | 'native';
 
@@ -32,7 +32,7 @@ export type ApplicationType = 'web' | 'native';
  * - `registration`: the client itself, at the registration endpoint (RFC 7591).
  * - `document`: the document whose URL is the client's id.
  *
- * Trust only data that an operator registered.
+ * Trust only what an operator registered.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
@@ -41,7 +41,7 @@ export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
   /**
-   * The redirect URIs. The URI in a request must match one of them exactly. Empty for a client
+   * The redirect URIs. The URI in a request must be equal to one of them. Empty for a client
    * without the authorization code grant.
    */
   readonly redirectUris: readonly string[];
@@ -52,15 +52,17 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public, because the application cannot keep a secret. The server
-   * identifies a public client, but does not authenticate it.
+   * Whether the client is public: the application cannot keep a secret. A public client is
+   * identified but not authenticated.
    */
   readonly public: boolean;
-  /** The kind of application. A native application's loopback redirect URIs may have any port. */
+  /**
+   * The kind of application. On loopback, a native application's redirect URIs match on any port.
+   */
   readonly applicationType: ApplicationType;
   /**
-   * The client's own keys, or its workload. A client that has them cannot authenticate in another
-   * way. Null for a client with a secret, and for a public client.
+   * The client's own keys or its workload. Such a client cannot authenticate in any other way. Null
+   * for a client with a secret and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
@@ -68,23 +70,20 @@ export interface ClientMetadata {
   /** Whether the client's tokens must be bound to a key that it proves (RFC 9449 section 5.2). */
   readonly dpopBoundAccessTokens: boolean;
   /**
-   * The profile that the client must follow, such as `fapi2`. Null if only the server's profile
-   * applies to the client.
+   * The profile that the client must follow, for example `fapi2`. Null if only the server's profile
+   * applies.
    */
   readonly profile: string | null;
 }
 
-/** What people see of a client in addition to its name. */
+/** The website and logo that people see next to a client's name. */
 export interface ClientLook {
   /**
-   * The client's website (`client_uri` of RFC 7591), as an operator set it. Absent if there is no
-   * website, and for clients that no operator registered.
+   * The client's website (`client_uri` of RFC 7591), set by an operator. Missing if the operator
+   * set none, and for clients that no operator registered.
    */
   readonly siteUri?: string;
-  /**
-   * The SHA-256 hash of the logo that an operator gave the client. Absent if the client has no
-   * logo.
-   */
+  /** The SHA-256 hash of the logo that an operator set. Missing if the client has no logo. */
   readonly logoHash?: string;
 }
 
@@ -106,19 +105,19 @@ export interface Client extends ClientMetadata, ClientLook {
    * `previousSecretExpiresAt`.
    */
   readonly previousSecretHash: string | null;
-  /** Milliseconds since 1970. */
+  /** When the previous secret stops working, in milliseconds since 1970. */
   readonly previousSecretExpiresAt: number | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The day of the client's last use, in milliseconds since 1970. A use means that a person allowed
-   * the client, or that the client received tokens. Null if it was never used, and for a client
-   * that an operator registered.
+   * The day of the client's last use, in milliseconds since 1970. A use means that a person allows
+   * the client, or that the client receives tokens. Null if the client was never used, and for a
+   * client that an operator registered.
    */
   readonly usedAt: number | null;
   /**
-   * When the client and its tokens were revoked, in milliseconds since 1970. Null while it is
-   * active.
+   * When the client and its tokens were revoked, in milliseconds since 1970. Null if the client is
+   * not revoked.
    */
   readonly revokedAt: number | null;
 }
@@ -126,50 +125,50 @@ export interface Client extends ClientMetadata, ClientLook {
 /** Writes data that belongs to a client, in the transaction that writes the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
-/** A client's logo. An operator chose the image, and Portico has checked its bytes. */
+/** A client's logo. An operator chose it, and Portico checked its bytes. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;
-  /** The media type, such as `image/png`. */
+  /** The media type, for example `image/png`. */
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * How a client authenticates with assertions: by its own public keys (OpenID Connect Core section
- * 9), or as a workload that a trusted issuer identifies.
+ * The keys or the workload of a client that authenticates with assertions. The client has its own
+ * public keys (OpenID Connect Core section 9), or a trusted issuer identifies it as a workload.
  */
 export interface ClientKeys {
-  /** The key set (RFC 7517) as JSON. Null if the client publishes it, and for a workload. */
+  /**
+   * The key set (RFC 7517) as JSON. Null for a workload, and if the client publishes the set at a
+   * URL.
+   */
   readonly jwks: string | null;
   /** The URL where the client publishes its keys. Null if this server stores the keys. */
   readonly jwksUri: string | null;
   /**
-   * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null if it
-   * may use any algorithm.
+   * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null for any
+   * algorithm.
    */
   readonly algorithm: string | null;
-  /** The workload. Absent for a client with its own keys. */
+  /** The workload. Missing for a client with its own keys. */
   readonly workload?: Workload;
 }
 
-/** A program that its platform identifies with a signed token, such as a Kubernetes pod. */
+/** A program that its platform identifies with a signed token, for example a Kubernetes pod. */
 export interface Workload {
   /** The trusted issuer of its tokens, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
-  /** The `sub` of its tokens. It can be a pattern whose last segment is `*`. */
+  /** The `sub` of its tokens. Can be a pattern whose last segment is `*`. */
   readonly subject: string;
 }
 
-/**
- * A client that is described by a document. The data is from the time at which the server last
- * stored the client.
- */
+/** A client that a document describes, with the data that the server last stored. */
 export interface DocumentClient {
   readonly client: Client;
   /**
-   * How long the stored data can be used without fetching the document again, in milliseconds since
-   * 1970.
+   * How long the stored data may be used before the document is fetched again, in milliseconds
+   * since 1970.
    */
   readonly freshUntil: number;
 }
@@ -186,8 +185,8 @@ export interface RegistrationOrigin {
 export interface NewRegistration extends RegistrationOrigin {
   readonly client: Client;
   /**
-   * The SHA-256 hash of the registration access token. The client later authenticates with this
-   * token.
+   * The SHA-256 hash of the registration access token, which the client uses later to manage its
+   * registration.
    */
   readonly tokenHash: string;
 }
@@ -195,13 +194,13 @@ export interface NewRegistration extends RegistrationOrigin {
 /** Limits for clients that register themselves. */
 export interface RegistrationLimits {
   /**
-   * The maximum number of registrations from one network within `period`. Clients with an initial
-   * access token are exempt from both limits.
+   * How many clients may register from one network within `period`. Clients with an initial access
+   * token are exempt from both limits.
    */
   readonly ofOneNetwork: number;
   /**
-   * The maximum number of clients that were never used. When it is reached, the oldest of them is
-   * removed if it is older than `period`.
+   * How many clients may exist that were never used. When the limit is reached, the oldest of these
+   * clients is removed, if it is older than `period`.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */
@@ -209,26 +208,26 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered. `token` means that the initial access token cannot be used. The
- * other reasons mean that too many clients have registered.
+ * The reason why a client was not registered. `token` means that its initial access token is not
+ * usable. The other reasons mean that too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
   /** The next client may register at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
-/** A token that an operator created for clients to register themselves (RFC 7591 section 1.2). */
+/** A token that an operator created to let clients register themselves (RFC 7591 section 1.2). */
 export interface InitialAccessToken {
-  /** Identifies the token to the operator. */
+  /** The token's id, for operators. It cannot be used to register. */
   readonly id: string;
   /** The operator's note about the token. */
   readonly note: string;
-  /** How many clients may register with the token in total. */
+  /** How many clients can register with the token in total. */
   readonly uses: number;
-  /** How many more clients may register with the token. */
+  /** How many more clients can register with the token. */
   readonly usesLeft: number;
-  /** Milliseconds since 1970. */
+  /** When the token was created, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** Milliseconds since 1970. */
+  /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }

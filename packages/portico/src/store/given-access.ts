@@ -3,27 +3,29 @@ import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
 /**
- * Access to people's accounts that an organization gave in place of the person. A feature
- * implements this interface. It marks these authorizations with the detail `given_by`, and checks
- * them again whenever a token of theirs is used.
+ * Access to people's accounts that an organization gave instead of the person. A feature implements
+ * this interface. It marks such authorizations with the detail `given_by`, and checks them again
+ * whenever one of their tokens is used.
  */
 export interface GivenAccess {
-  /** Returns why the access is no longer valid, for the log. Returns null if it is valid. */
+  /**
+   * Returns why the access is no longer valid, or null if it is valid. The reason is for the log.
+   */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
-   * From now on, rejects access from organizations to this person's account, for this client or for
-   * all clients (null). This applies even if no organization has given access yet. Call this before
-   * you revoke the authorizations. Returns false and changes nothing if the person does not exist.
+   * From now on, organizations cannot give this client access to this person's account. Null means
+   * all clients. This applies even if no organization has given access yet. Call this before you
+   * revoke the authorizations. Returns false and changes nothing if the person does not exist.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything that is stored about this person. Ended access stays ended, without the
+   * Removes everything that is stored about this person. Ended access stays ended, but without the
    * person's name. Call this after the subject was removed. Returns false if nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }
 
-/** An access token from an authorization that an organization gave. */
+/** An access token whose authorization an organization gave. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;
@@ -34,8 +36,7 @@ export interface AccessInUse {
 }
 
 /**
- * Returns the issuer of the organization that gave an authorization. Returns null if the person
- * gave it.
+ * Returns the issuer of the organization that gave an authorization, or null if the person gave it.
  */
 export function givenBy(details: Details | undefined): string | null {
   const issuer = details?.['given_by'];
@@ -43,14 +44,14 @@ export function givenBy(details: Details | undefined): string | null {
 }
 
 /**
- * Returns the details that mark an authorization as given by an organization, for this account at
+ * Returns the details that mark an authorization as given by an organization, with this account at
  * its issuer.
  */
 export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the account at an issuer for which an organization gave the authorization. */
+/** Returns the account at an issuer that an organization gave the authorization for. */
 export function givenFor(details: Details): AssertedAccount {
   const { given_tenant: tenant, given_subject: subject } = details;
   return {

@@ -1,26 +1,26 @@
 import type { Grant } from './client.ts';
 import type { Beginning, Holder } from './grant.ts';
 
-/** The rules for a grant type: which clients may use it, and how access begins with it. */
+/** The rules for a grant type: which clients may use it, and how access starts with it. */
 export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
   /**
-   * How access begins with this grant. `organization` means that an organization gives access to a
+   * How access starts with this grant. `organization` means that an organization gives access to a
    * person's account (`GivenAccess`). Only clients that an operator registered can use such a
-   * grant. Null if the grant only continues existing access, such as `refresh_token`.
+   * grant. Null if the grant only continues existing access, for example `refresh_token`.
    */
   readonly begins: Beginning | null;
   /**
-   * `any` means all clients, including public and unverified ones. `confidential` means only
-   * clients that authenticate. If such a client registers itself, it needs an initial access token.
+   * `any`: all clients, including public and unverified ones. `confidential`: only clients that
+   * authenticate. Such a client needs an initial access token to register itself.
    */
   readonly clients: 'any' | 'confidential';
 }
 
 /**
- * The right to use the introspection endpoint. It is not a grant type. A client needs
- * authentication to use it.
+ * The right to use the introspection endpoint. It is not a grant type. Only clients that
+ * authenticate can have it.
  */
 export const INTROSPECTION = 'introspection';
 
@@ -28,7 +28,7 @@ export const INTROSPECTION = 'introspection';
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
-  /** The server lists the grant types in the order of `rules`. */
+  /** `rules` is in the order in which the server lists the grant types. */
   constructor(rules: readonly GrantRules[]) {
     this.#rules = new Map(rules.map((each) => [each.name, each]));
   }
@@ -38,15 +38,13 @@ export class GrantTypes {
     return [...this.#rules.keys()];
   }
 
-  /**
-   * The rights that an operator can give to a client: the grant types, and the right to introspect.
-   */
+  /** The rights that an operator can give to a client: the grant types, and introspection. */
   get rights(): readonly Grant[] {
     return [...this.names, INTROSPECTION];
   }
 
   /**
-   * Returns the grants that a client may have if it registers itself. `isStranger` is true for a
+   * Returns the grants that a client can have if it registers itself. `isStranger` is true for a
    * public or unverified client.
    */
   registrable(isStranger: boolean): readonly Grant[] {
@@ -68,12 +66,12 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants with which this kind of holder gets access. */
+  /** Returns the grants that give this kind of holder access. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Returns the grants with which access begins in exactly this way. */
+  /** Returns the grants that start access in exactly this way. */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
@@ -87,8 +85,8 @@ export class GrantTypes {
   }
 
   /**
-   * Whether access can begin with one of these grants. If you pass `holder`, only access of this
-   * kind of holder counts.
+   * Whether access can start with one of these grants. With `holder`, only access of this kind of
+   * holder counts.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

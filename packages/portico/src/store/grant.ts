@@ -1,25 +1,27 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** Who has access: a person through a client, or the client itself. */
+/** The holder of access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access begins: the holder starts it, or an organization gives it to a person's account. */
+/**
+ * The way in which access starts: the holder starts it, or an organization gives it to a person's
+ * account.
+ */
 export type Beginning = Holder | 'organization';
 
 /**
- * Returns the features' grants with which this kind of access begins, in addition to those of RFC
- * 6749.
+ * Returns the features' grants that start this kind of access, in addition to those of RFC 6749.
  */
 export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
-/** JSON data that features store with an authorization, by name. It must not contain a secret. */
+/** JSON data that features store with an authorization, by name. Must not contain a secret. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
- * A person's authorization, and all codes and tokens that were issued for it. It is one row in
+ * A person's authorization, with all codes and tokens issued for it. It is one row in
  * `oauth_families`, which also contains its authorization code and its current refresh token. The
- * code and all tokens are valid only while the row is not revoked. So one write revokes everything.
+ * code and all tokens are valid only until the row is revoked. So one write revokes everything.
  */
 export interface Family {
   readonly id: string;
@@ -29,23 +31,23 @@ export interface Family {
   readonly subject: string;
   readonly scopes: readonly string[];
   /**
-   * The resource that the tokens are for, or null. It is set when the person gives consent. A
-   * refresh does not change it.
+   * The resource that the tokens are for, or null. Set when the person gives consent. A refresh
+   * does not change it.
    */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that a client must prove to use the authorization code, and later the
-   * refresh token (RFC 9449 sections 5 and 10). Null if they require no key.
+   * The thumbprint of the key that a client must prove (RFC 9449 sections 5 and 10). The
+   * authorization code needs this proof, and later the refresh token. Null if no key is needed.
    */
   readonly thumbprint: string | null;
   /**
-   * Whether an earlier refresh token of this authorization worked without the key. In that case, a
-   * thief may have bound the authorization to their own key.
+   * Whether an earlier refresh token of this authorization worked without the key. If so, a thief
+   * may have bound the authorization to the thief's own key.
    */
   readonly isBoundLate?: boolean;
   /**
-   * Data of features. It is set when the person gives consent, and a refresh does not change it.
-   * Missing if there are no details.
+   * Data of features, set when the person gives consent. A refresh does not change it. Missing if
+   * no feature stores data.
    */
   readonly details?: Details | undefined;
 }
@@ -60,17 +62,17 @@ export interface Authorization {
   readonly clientRedirectUris: readonly string[];
   /** The client's site and logo, as in `Client`. */
   readonly clientLook: ClientLook;
-  /** Whether the authorization's code was exchanged for tokens. */
+  /** Whether tokens were issued for the authorization's code. */
   readonly redeemed: boolean;
   /** When tokens were last issued, in milliseconds since 1970. Null if none were issued. */
   readonly usedAt: number | null;
-  /** When the person allowed the authorization, in milliseconds since 1970. */
+  /** When the person allowed access, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 /**
- * An authorization code or refresh token, and what it would grant. The server reads it before it
- * decides whether to issue tokens.
+ * An authorization code or refresh token, and the access that it would grant. The server reads it
+ * before it decides whether to issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
@@ -83,7 +85,7 @@ export interface StoredGrant {
 /** An authorization code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The id of the row: the token's id, or the id of its authorization. Empty for a malformed text,
+   * The id of the row: the token's id, or the id of its authorization. Empty for a malformed token,
    * because no row has an empty id.
    */
   readonly id: string;
@@ -92,14 +94,14 @@ export interface OfferedToken {
 
 export interface OfferedRefreshToken extends OfferedToken {
   /**
-   * The hash of the mark in the token. All refresh tokens of one authorization contain the same
-   * mark. Null for a malformed text.
+   * The hash of the token's mark, which all refresh tokens of one authorization share. Null for a
+   * malformed token.
    */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often tokens had been issued for the authorization when the server read this row. */
+  /** How often tokens had been issued for the authorization when this row was read. */
   readonly generation: number;
 }
 
@@ -115,14 +117,14 @@ export interface KeptAnswer {
   readonly usedAt: number;
   /**
    * The hash of the current refresh token. This is the token in the response, unless the client has
-   * already used that token, too.
+   * already used that token.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
   readonly expiresAt: number;
 }
 
-/** An authorization code, and the parameters that the token request must match. */
+/** An authorization code, with the parameters that the token request must match. */
 export interface AuthorizationCode extends StoredGrant {
   /** Null if the code was used. */
   readonly parameters: CodeParameters | null;
@@ -132,12 +134,12 @@ export interface AuthorizationCode extends StoredGrant {
  * What happens when a client uses a code a second time:
  *
  * - `revokes`: the server revokes the tokens from the first use.
- * - `refused`: the server only rejects the second use. This is for codes that never pass through a
- *   browser, and that a client may send twice at once.
+ * - `refused`: the server only rejects the second use. For codes that never pass through a browser,
+ *   and that a client may send twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
-/** The parameters that the token request must match, and the parameters for the tokens. */
+/** The values that the token request must match, and the nonce for the ID token. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -167,10 +169,10 @@ export interface NewTokens {
 
 export interface NewRefreshToken {
   readonly hash: string;
-  /** The hash of the mark that all refresh tokens of the authorization contain. */
+  /** The hash of the mark that all refresh tokens of the authorization share. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token requires. Null if it requires no key. */
+  /** The thumbprint of the key that the token requires. Null if no key is needed. */
   readonly thumbprint: string | null;
   /** Whether an earlier refresh token of the authorization worked without a key. */
   readonly isBoundLate?: boolean;
@@ -189,8 +191,7 @@ export interface NewAccessToken {
 }
 
 /**
- * A valid access token with all data that decides what the token allows. One statement reads all of
- * it.
+ * A valid access token, with everything that decides what it allows. One statement reads all of it.
  */
 export interface AccessToken {
   readonly clientId: string;
@@ -199,7 +200,7 @@ export interface AccessToken {
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The name of the client's own profile. Null if it has no profile. */
+  /** The name of the client's own profile, or null. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
   /** Null for a client-credentials token. */
@@ -208,15 +209,15 @@ export interface AccessToken {
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
-   * The thumbprint of the key that the caller must prove (RFC 9449). A token with a key is valid
-   * only with a proof. A token without a key is valid only without a proof.
+   * The thumbprint of the key that the caller must prove (RFC 9449). A bound token is valid only
+   * with a proof. An unbound token is valid only without a proof.
    */
   readonly thumbprint: string | null;
-  /** The details of the token's authorization. Missing if there are no details. */
+  /** The details of the token's authorization. Missing if there are none. */
   readonly details?: Details | undefined;
 }
 
-/** Data about an access token that is no longer valid, for the log. */
+/** The known data about an access token that is no longer valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
@@ -225,8 +226,8 @@ export interface DeadToken {
 }
 
 /**
- * Why an access token is not valid. If a token was revoked individually, its row no longer exists,
- * so the reason is `unknown`.
+ * The reason why an access token is not valid. If a token was revoked individually, its row no
+ * longer exists. In that case, the reason is `unknown`.
  */
 export type Death =
   | 'unknown'
@@ -234,9 +235,8 @@ export type Death =
   | 'client revoked'
   | 'authorization revoked'
   /**
-   * The client is no longer registered for the grant with which the access began:
-   * `client_credentials` or `authorization_code`. The grant `refresh_token` only renews tokens, so
-   * access never begins with it.
+   * The client is no longer registered for the grant that started the access: `client_credentials`
+   * or `authorization_code`. `refresh_token` only renews tokens, so access never starts with it.
    */
   | 'grant removed';
 
@@ -249,11 +249,11 @@ export type GrantRefusal =
   | 'used'
   /** The authorization was already revoked. */
   | 'revoked'
-  /** The code was replaced before it was used. The new code stays valid. */
+  /** The code was replaced before it was used. The new code is still valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the authorization was revoked. The server has revoked
-   * nothing, because it may repeat the response to the other use.
+   * The code or token was used before, or the authorization was revoked. The server revokes nothing
+   * now, because it may repeat the response to the first use.
    */
   | 'taken';
 
@@ -263,18 +263,17 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * The result if the connection was lost before the store answered, and the store is still
- * unavailable. The server does not know whether the tokens were issued.
+ * The connection was lost before the store responded, and the store is still unavailable. It is
+ * unknown whether the tokens were issued.
  */
 export interface UnsettledGrant {
   readonly issued: null;
   /** The store's error. */
   readonly error: unknown;
   /**
-   * Returns true if the tokens were issued, are the latest tokens of the authorization, and the
-   * authorization is still active. Returns false if this will never be the case. Rejects while the
-   * store is unavailable. It works while the rows exist, which is at least an hour after the
-   * request.
+   * Returns true if the tokens were issued, are the authorization's latest tokens, and the
+   * authorization is active. Returns false if this can no longer happen. Rejects while the store is
+   * unavailable. Works while the rows exist, which is at least an hour after the request.
    */
   readonly settle: () => Promise<boolean>;
 }

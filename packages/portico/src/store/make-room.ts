@@ -1,18 +1,18 @@
 import type { WaitingBudget } from './requests.ts';
 
-/** A waiting request, and its size in bytes. */
+/** A waiting request and its size in bytes. */
 export interface Holding {
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for another request. Returns the keys of the requests to remove, or null if there is
- * no room.
+ * Makes room for a new request. Returns the keys of the requests to remove, or null if the limit is
+ * reached.
  *
- * If the network with the most bytes uses more than the new request's network would use, its oldest
- * requests are removed. So a network cannot take the share of another network, however much it
- * sends.
+ * Removes the oldest requests of the network that uses the most bytes. Does this only if that
+ * network uses more than the new request's network would use. So no network can take another
+ * network's share.
  *
  * `held` is the number of bytes that each network uses. `oldestOf` returns the oldest requests of
  * one network, as many as may have to be removed.

@@ -9,24 +9,25 @@ export interface AskedConsent {
   readonly asked: AuthorizationRequest;
   readonly client: Client;
   readonly person: PersonReference;
-  /** The scopes that the page would ask for. Never empty. */
+  /** The scopes that the page would show. Never empty. */
   readonly scopes: readonly string[];
 }
 
 /**
- * Finds an earlier authorization in which the person has already given this consent, so that the
- * server can skip the consent page. A feature implements it. The core makes sure that the earlier
- * authorization is active when it writes the new one. It also records in the new authorization that
- * it began because of an earlier one (`goesBackTo`).
+ * Finds an earlier authorization that covers this consent, so that the server can skip the consent
+ * page. A feature implements this interface.
+ *
+ * Portico makes sure that the earlier authorization is active when it writes the new one. It also
+ * records in the new authorization which one started it (`goesBackTo`).
  */
 export interface PriorConsent {
-  /** Returns the earlier authorization. Returns null if the server must show the consent page. */
+  /** Returns the earlier authorization, or null if the server must show the consent page. */
   find(consent: AskedConsent): Promise<PriorAuthorization | null>;
 }
 
 /**
- * Receives a person's answer on the consent page before the server stores the answer. `allowed`
- * contains those of the shown scopes (`request.asked.scopes`) that the person allows.
+ * Called with a person's answer on the consent page, before the answer is stored. `allowed` lists
+ * which of the shown scopes (`request.asked.scopes`) the person allows.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
@@ -34,24 +35,23 @@ export type ConsentAnswered = (
 ) => Promise<void>;
 
 /**
- * An earlier authorization whose consent also covers a new one, so that the server skips the
- * consent page.
+ * An earlier authorization whose consent also covers a new one, so that the consent page is
+ * skipped.
  */
 export interface PriorAuthorization {
   readonly id: string;
-  /** The details that are stored with the earlier authorization. */
+  /** The earlier authorization's details. */
   readonly details?: Details | undefined;
   /**
-   * Whether the consent still covers the new authorization. The server calls this in the
-   * transaction that writes the new authorization. In that transaction, the earlier one cannot
-   * change.
+   * Whether the consent still covers the new authorization. Called in the transaction that writes
+   * the new authorization. The earlier one cannot change during that transaction.
    */
   readonly applies: (connection: SqlConnection) => Promise<boolean>;
 }
 
 /**
- * Returns the details for an authorization that begins because of this one. They contain the lowest
- * id of all earlier authorizations in this chain.
+ * Returns the details for an authorization that `prior` starts. They contain the lowest id of all
+ * earlier authorizations in the chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -59,10 +59,11 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether the server began this authorization without the consent page, because of an earlier one
- * whose id is at most `newest`. If an operation ends access, it also ends these authorizations. It
- * does not end authorizations that people allow on the page in the meantime. So the operation
- * finishes even if people allow access again and again.
+ * Whether this authorization was started without the consent page, by an earlier one whose id is at
+ * most `newest`.
+ *
+ * An operation that ends access also ends these authorizations. It does not end authorizations that
+ * people allow on the page in the meantime. So it finishes even if people keep allowing access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);
@@ -70,8 +71,8 @@ export function goesBackTo(newest: string, details: Details | undefined): boolea
 }
 
 /**
- * Returns the lowest id of the earlier authorizations in the chain. Returns null if the person
- * allowed the authorization on the consent page.
+ * Returns the lowest id of the earlier authorizations in the chain, or null if the person answered
+ * on the consent page.
  */
 function lowestPrior(details: Details | undefined): string | null {
   return (details?.['prior'] as string | undefined) ?? null;

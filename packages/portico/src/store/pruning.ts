@@ -5,63 +5,59 @@ import type { ExpiredRecords } from './sql/expired.ts';
 
 /** The number of removed rows of each kind. */
 export interface PrunedRows {
-  /** The number of removed authorizations. Their codes and refresh tokens are removed with them. */
+  /** The number of removed authorizations, including their codes and refresh tokens. */
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
   /** The number of authorization requests that expired before the person answered or signed in. */
   readonly consentRequests: number;
   /**
-   * The number of removed clients: self-registered clients that were not used within a day or for
-   * ninety days, and document clients that no person allowed.
+   * The number of removed clients. These are self-registered clients that were never used for a
+   * day, or that were not used for ninety days. Document clients that no person allowed are
+   * included.
    */
   readonly clients: number;
 }
 
-/** A feature's rows that are removed after some time. */
+/** A feature's rows that expire. */
 export interface ExpiringRows {
-  /**
-   * The property of `PrunedRows` that counts these rows. The feature declares the property there.
-   */
+  /** The property of `PrunedRows` that counts these rows. The feature declares it there. */
   readonly kind: keyof PrunedRows;
-  /** The name of the rows in the console, such as `audit events`. */
+  /** The name of the rows in the console, for example `audit events`. */
   readonly called: string;
-  /**
-   * Describes the rows that are removed. The console prints the name, then `that`, and then this
-   * text.
-   */
+  /** Which rows are removed. The console prints the name, then `that`, then this text. */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
-  /** Removes at most `limit` rows. Returns how many it removed. */
+  /** Removes at most `limit` rows. Returns the number of removed rows. */
   readonly remove: (limit: number) => Promise<number>;
 }
 
 /** The additions of features to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
-  /** Whether any feature records single-use values, such as assertions. */
+  /** Whether any feature records single-use values, for example assertions. */
   readonly usesOnce: boolean;
 }
 
 /**
- * The number of rows of each kind per batch. A batch removes up to twice as many rows as were added
- * since the last batch.
+ * The number of rows of each kind that a batch removes. It is twice the number of rows that are
+ * added between two batches.
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows stay after they have expired, in milliseconds. The clocks of processes differ, and
- * a request may still be running.
+ * How long rows are kept after they expire, in milliseconds. The clocks of processes differ, and a
+ * request may still be running.
  */
 const MARGIN = 3_600_000;
 /**
- * A string that sorts before the id of every access token, so that the search begins with the first
+ * A string that sorts before the id of every access token, so the search starts with the first
  * token.
  */
 const FIRST = '';
 
-/** Removes expired rows in small batches. You can run it while the server handles requests. */
+/** Removes expired rows in small batches. Can run while the server handles requests. */
 export class Pruning {
   readonly #store: ExpiredRecords;
   readonly #features: () => ExpiringOfFeatures;
@@ -71,15 +67,15 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id at which the second search through the access tokens stopped. The first search always
-   * begins at the start of the table. The second one continues here.
+   * The id where the second search through the access tokens stopped. The first search always
+   * starts at the beginning of the table. The second search continues here.
    */
   #looked = FIRST;
 
   /**
-   * `registrations` is true if there may be clients that no operator registered. If it is false,
-   * pruning does not search for them. `pause` waits between two batches of `all`. By default, the
-   * pause is as long as the last batch took.
+   * `registrations` is true if there can be clients that no operator registered. Otherwise, pruning
+   * does not look for them. `pause` waits between two batches of `all`. By default, it waits as
+   * long as the last batch took.
    */
   constructor(
     store: ExpiredRecords,
@@ -98,10 +94,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion. After every fiftieth insertion, removes a batch of rows. A batch can be
-   * larger than the number of added rows, so the tables shrink. Returns null if the caller has
-   * nothing to wait for. The promise never rejects: a failure is logged, and a later batch tries
-   * again.
+   * Counts an insertion. Every fiftieth insertion removes a batch of rows. A batch can be larger
+   * than the number of added rows, so the tables shrink. Returns null if there is nothing to wait
+   * for. The promise never rejects: a failure is logged, and a later batch tries again.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -110,8 +105,8 @@ export class Pruning {
 
   /**
    * Removes everything that has expired, in batches. Pauses between batches, so that requests can
-   * use the store. Returns how many rows of each kind it removed. Calls `onBatch` with these
-   * numbers after each batch.
+   * use the store. Returns the number of removed rows of each kind. Calls `onBatch` with the
+   * numbers so far after each batch.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
@@ -149,9 +144,9 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search after the first tokens. If the first tokens have a longer lifetime, for example
-    // from before a configuration change, later tokens may have expired before them. The first
-    // batch alone would then remove fewer tokens than were added.
+    // Also search after the first tokens. The first tokens may have a longer lifetime, for example
+    // from before a configuration change. Later tokens then expire first. The first batch alone
+    // would remove fewer tokens than were added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }
@@ -169,9 +164,7 @@ export class Pruning {
     );
   }
 
-  /**
-   * Returns one batch function for each kind of row. Each function counts the rows that it removed.
-   */
+  /** Returns one batch function for each kind of row. Each counts the rows that it removes. */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
     const store = this.#store;
     let after: string | null = FIRST;

@@ -12,18 +12,18 @@ export interface AuthorizationRequest {
   readonly codeChallenge: string;
   /** The API that the tokens are for. Null if no audience is configured. */
   readonly audience: string | null;
-  /** The thumbprint of the key that the code will require. Null if it will require no key. */
+  /** The thumbprint of the key that the code will require. Null if no key will be needed. */
   readonly thumbprint: string | null;
   /**
-   * The languages that the client asked for (OpenID Connect Core section 3.1.2.1). Missing if
+   * The languages that the client requested (OpenID Connect Core section 3.1.2.1). Missing if
    * Portico does not use them.
    */
   readonly uiLocales?: string | undefined;
-  /** The response mode. If it is missing, the mode is `query`. */
+  /** The response mode. Missing for the default, `query`. */
   readonly responseMode?: string | undefined;
-  /** Whether the client sent the request directly to the server. */
+  /** True if the client sent the request directly to the server. */
   readonly direct?: true | undefined;
-  /** Whether the server must not show a page (`prompt=none`). */
+  /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
   /** The parameters that only features read, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
@@ -35,53 +35,48 @@ export interface ConsentRequest extends AuthorizationRequest {
   readonly idHash: string;
   /** SHA-256 of the browser session's secret. */
   readonly browserHash: string;
-  /** The person who saw the request, and the scopes that it showed. */
+  /** The person who saw the request, and the scopes that they saw. */
   readonly asked: AskedPerson;
   /**
-   * The client's name that the person saw. Only for a document client, because a document may
-   * change its name at any time.
+   * The client's name as the person saw it. Only for a document client, because its document may
+   * change the name at any time.
    */
   readonly shownName?: string | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
-  /** The result of the request. Null while the request waits for the person's answer. */
+  /** The result, or null while the request waits for the person's answer. */
   readonly outcome: ConsentOutcome | null;
   /** The person's answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
-  /** The details for the authorization. Missing if there are no details. */
+  /** The details for the authorization. Missing if there are none. */
   readonly details?: Details | undefined;
   readonly expiresAt: number;
 }
 
-/** The scopes that have a box on the consent page. */
+/** The scopes with a checkbox on the consent page. */
 export interface ChoosableScopes {
-  /**
-   * Scopes that the client asks for or that it keeps from earlier, and that the person may leave
-   * out.
-   */
+  /** Scopes that the person may leave out. The client requested them or keeps them from earlier. */
   readonly optional: readonly string[];
-  /** Scopes that the client does not ask for, and that the person may add. */
+  /** Scopes that the client did not request and the person may add. */
   readonly added: readonly string[];
 }
 
-/**
- * A person's answer. The server uses it to recognize the same answer if the browser sends it again.
- */
+/** A person's answer. If the browser sends the same answer again, the server recognizes it. */
 export interface ConsentAnswer {
   /**
-   * Whether the person pressed the button that allows access. If the person has no permission for
-   * any scope, the outcome is still `denied`.
+   * Whether the person pressed the button to allow access. If the person has no permission for any
+   * scope, the outcome is still `denied`.
    */
   readonly allow: boolean;
   /** When the person answered, in milliseconds since 1970. */
   readonly at: number;
-  /** The id of the authorization that began with the answer. Null if the answer began none. */
+  /** The id of the authorization that the answer started, or null. */
   readonly familyId: string | null;
 }
 
 /**
- * The outcome of the request. `void` means that the request ended without an answer, for example
- * because another person signed in.
+ * The outcome. `void` means that the request ended without an answer, for example because another
+ * person signed in.
  */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
@@ -95,12 +90,12 @@ export interface WaitingRequest {
   /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** The number of bytes that the request uses of the budget. */
+  /** How many bytes of the budget the request uses. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** The maximum number of bytes that waiting requests may use. */
+/** How many bytes waiting requests may use. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;

@@ -3,14 +3,13 @@ import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
 /**
- * The kinds of single-use values. Kinds are independent: the same `jti` may be used once in each
- * kind.
+ * The kinds of single-use values. Kinds are independent: the same `jti` can be used once per kind.
  */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**
- * Values that can be used once across all processes: a signed text, identified by its `jti`, or a
- * form.
+ * Values that can be used only once across all processes: a signed string, identified by its `jti`,
+ * or a form.
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;
@@ -22,9 +21,9 @@ export class SingleUses {
   }
 
   /**
-   * Records a use, and returns whether it is the first one. `of` identifies the value within its
-   * kind, until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. In that
-   * case, the value may still be unused.
+   * Records a use. Returns whether it is the first one. `of` identifies the value within its kind,
+   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. In that case, the
+   * value may still be unused.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

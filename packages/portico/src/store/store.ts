@@ -19,9 +19,9 @@ import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
- * The authorization server's store, with one class per kind of record. Each method is atomic, and
- * returns only after its effect is durable. If a refusal has a lasting effect, such as a used code
- * or a revoked authorization, the method returns the refusal. A method that throws has changed
+ * The authorization server's store, with one class per kind of record. Each method is atomic and
+ * returns only after its effect is durable. If a refusal has a lasting effect, for example a used
+ * code or a revoked authorization, the method returns the refusal. A method that throws has changed
  * nothing.
  */
 export class Store {
@@ -43,7 +43,7 @@ export class Store {
   readonly everythingIssued: EverythingIssued;
   readonly expired: ExpiredRecords;
 
-  /** `admits` returns whether the client with this id is allowed to do anything now. */
+  /** `admits` returns whether the client with this id may do anything now. */
   constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
     this.clients = new ClientRecords(database, admits, further);
     this.logos = new LogoRecords(database);

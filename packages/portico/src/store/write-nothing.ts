@@ -1,19 +1,19 @@
 import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql';
 
-/** A write that finds no row. A read-only server rejects it. */
+/** A write that matches no row. A read-only server rejects it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
 /**
- * The part of a database that `writeNothing` needs. If `transaction` is missing, it does not detect
- * a full disk on an embedded engine.
+ * The parts of a database that `writeNothing` uses. Without `transaction`, it does not detect a
+ * full disk on an embedded engine.
  */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 
 /**
  * Rejects if the store is not writable. The store's tables must exist. An embedded engine reports a
- * full disk only at a commit, so this function writes and removes a row there. A database server
- * reports a full disk itself, and a real write would wait for its standbys.
+ * full disk only at a commit, so a row is written and removed there. A database server reports a
+ * full disk by itself, and a real write would wait for its standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

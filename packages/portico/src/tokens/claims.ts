@@ -4,7 +4,7 @@ import type { ScopeCatalog } from './scopes.ts';
 
 /**
  * The claims that each scope releases (OpenID Connect Core section 5.4). Other claims are dropped,
- * unless a configured scope names them.
+ * unless a configured scope lists them.
  */
 const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   profile: [
@@ -29,8 +29,8 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Claims that only the server may set in a token or response, because readers trust them. They come
- * from RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
+ * Claims that only the server may set in a token or response, because readers trust them. They are
+ * defined in RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
  * specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
@@ -45,7 +45,7 @@ const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
 
 const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/** Returns why no scope may release a claim with this name, or null if a scope may release it. */
+/** Returns why no scope may release a claim with this name, or null if a scope may. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is not a claim name: 1 to 255 printable ASCII characters without a space';
@@ -57,8 +57,8 @@ export function claimNameProblem(name: string): string | null {
 }
 
 /**
- * Returns the claims that the scopes release, in the order of the scopes. For each scope, the
- * claims of OpenID Connect come before the configured ones.
+ * Returns the claims that the scopes release, in the order of the scopes. For each scope, OpenID
+ * Connect's claims come before the configured ones.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -71,12 +71,12 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Adds claims about a person to those from `getProfile()`. It never replaces a claim from
- * `getProfile()`.
+ * Returns claims about a person, in addition to those from `getProfile()`. Cannot replace a claim
+ * from `getProfile()`.
  *
- * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
- * scope with the claim in its `claims` in `oauth_server:scopes`. The log reports each dropped claim
- * once.
+ * A claim is dropped unless a scope releases it. That can be a scope from OpenID Connect Core
+ * section 5.4, or a scope in `oauth_server:scopes` that lists the claim under `claims`. Each
+ * dropped claim is logged once.
  */
 export type ClaimsMapper = (
   user: UserInterface,
@@ -84,7 +84,7 @@ export type ClaimsMapper = (
 
 /**
  * Collects the claims about a person that the granted scopes release. If the profile and the host's
- * mapper have the same claim, the profile's value is used.
+ * mapper both have a claim, the profile's value is used.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -128,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim, up to a maximum number of claims. */
+  /** Warns once for each claim. The number of claims is limited. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -139,8 +139,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether all text in the value is well-formed Unicode. JSON readers treat half of a surrogate pair
- * differently: some reject the whole text, and others make the values of two people equal.
+ * Whether every string in the value is well-formed Unicode. JSON readers treat half of a surrogate
+ * pair differently. Some reject the whole text. Others turn the values of two people into the same
+ * value.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

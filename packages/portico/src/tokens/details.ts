@@ -3,13 +3,13 @@ import type { Details } from '../store/grant.ts';
 /** The place where the details of an authorization appear. */
 export type DescribedIn = 'id_token' | 'introspection';
 
-/** Returns the claims or response members that the details of an authorization add. */
+/** Returns the claims or response members for the details of an authorization. */
 export type DescribesDetails = (
   details: Details,
   place: DescribedIn,
 ) => Readonly<Record<string, unknown>>;
 
-/** Combines the descriptions from all features. */
+/** Combines what all features return. */
 export function collectDescriptions(features: readonly DescribesDetails[]): DescribesDetails {
   return (details, place) =>
     Object.assign({}, ...features.map((describe) => describe(details, place))) as Details;

@@ -7,23 +7,23 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 export interface UngrantableScope {
   /** The scope's name, as the client sent it. */
   readonly name: string;
-  /** The client that asks for the scope. */
+  /** The client that requests the scope. */
   readonly client: Client;
   /** The scopes that the server offers. */
   readonly catalog: ScopeCatalog;
-  /** Those scopes of `catalog` that can be granted for the requested resource. */
+  /** The scopes of `catalog` that can be granted for the requested resource. */
   readonly grantable: ScopeCatalog;
-  /** Whether the client asks for a token for itself, and not for a person. */
+  /** Whether the client requests a token for itself, not for a person. */
   readonly forItself: boolean;
 }
 
 /**
- * Returns whether the server drops this scope from the request. If it returns false, the server
- * refuses the request. If no scope would remain, the server always refuses the request.
+ * Whether to drop this scope from the request. If false, the server refuses the request. The server
+ * also refuses the request if no scope would be left.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
-/** The scopes of one server. */
+/** The scopes that a server offers. */
 interface OfferedScopes {
   readonly scopes: ScopeCatalog;
   readonly resources: Resources;
@@ -32,8 +32,8 @@ interface OfferedScopes {
 }
 
 /**
- * Decides which scopes are dropped from requests. Applies the server's own rule and the features'
- * rules.
+ * Decides which scopes are dropped from requests. Applies the server's own rule and the rules of
+ * features.
  */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
@@ -50,7 +50,7 @@ export class DroppedScopes {
   }
 
   /**
-   * Returns a function that decides whether a scope is dropped from this client's request for this
+   * Returns a function that decides whether to drop a scope from this client's request for this
    * audience.
    */
   of(client: Client, audience: string | null, forItself = false): (name: string) => boolean {
@@ -61,10 +61,10 @@ export class DroppedScopes {
 }
 
 /**
- * Whether the server offers the scope to other clients or for other resources, but not to this
- * client, which no operator registered. Such clients request every scope that the metadata lists or
- * has recently listed. This includes `openid`, which the metadata leaves out while the server has
- * no key.
+ * Whether a client that no operator registered requests a scope that the server offers only to
+ * other clients or for other resources. Such clients request every scope that the metadata lists or
+ * listed recently. This includes `openid`, which the metadata leaves out while the server has no
+ * key.
  */
 function isOfferedToOthers({
   name,

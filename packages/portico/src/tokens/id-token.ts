@@ -12,7 +12,7 @@ export interface IdTokenContents {
   readonly lifetime: number;
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
-  /** The access token that is issued with the ID token. */
+  /** The access token that is issued together with the ID token. */
   readonly accessToken: string;
   /** The claims about the person that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;

@@ -3,19 +3,19 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ClientMetadata } from '../store/client.ts';
 
 /**
- * Binds access tokens to a client's key (RFC 7800), so that they cannot be used without the key. A
- * feature implements this interface. If a field with this type is null, tokens are not bound.
+ * Binds access tokens to a client's key (RFC 7800), so that they are useless without the key. A
+ * feature implements this interface. If a field of this type is null, tokens are not bound.
  */
 export interface KeyBinding {
-  /** Describes bound tokens in metadata and challenges. */
+  /** The description of bound tokens for metadata and challenges. */
   readonly offer: BindingOffer;
-  /** The authorization request parameter that names the key for the code. */
+  /** The authorization request parameter that contains the code's key. */
   readonly parameter: string;
   /** The scopes that require a bound token. */
   readonly scopes: ReadonlySet<string>;
   /**
-   * Returns the key that a request to this server URL proves. The client is not known yet. Returns
-   * null for a request without a proof. Writes nothing to the store. Throws a KeyProofError if the
+   * Returns the key that a request to this server URL proves, or null for a request without a
+   * proof. The client is not known yet. Writes nothing to the store. Throws a KeyProofError if the
    * proof is not valid.
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
@@ -28,7 +28,7 @@ export interface KeyBinding {
     token: string,
     found: BoundToken,
   ): Promise<ProofRefusal | null>;
-  /** Returns the introspection response's member `cnf` for the key (RFC 7800 section 3). */
+  /** Returns the member `cnf` of the introspection response for this key (RFC 7800 section 3). */
   confirmation(thumbprint: string): Readonly<Record<string, unknown>>;
 }
 
@@ -36,44 +36,42 @@ export interface KeyBinding {
 export interface ProvedKey {
   /** The key's JWK thumbprint (RFC 7638) with SHA-256. */
   readonly thumbprint: string;
-  /** Throws a KeyProofError if this client must not prove the key in this way. */
+  /** Throws a KeyProofError if this client may not prove the key in this way. */
   requireFor(client: ClientMetadata): void;
   /**
-   * Permanently records that the proof was used. Further calls have no effect. Throws a
+   * Records permanently that the proof was used. Calling it again has no effect. Throws a
    * KeyProofError if the proof was used before.
    *
-   * Call this before the server issues, ends or marks anything as used. It writes to the store. So
-   * call it only for a request with a credential, because anyone can send a public client's id.
+   * Call this before the server issues, ends or uses up anything. Call it only for a request with a
+   * credential: it writes to the store, and anyone can send a public client's id.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response header fields. Call this before anything is issued, because no step may
+   * Returns the response header fields. Call this before anything is issued, because nothing may
    * fail after that.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** The data about a token that the key binding needs. */
+/** The data about a token that the key binding uses. */
 export interface BoundToken {
   readonly thumbprint: string | null;
-  /** The client's own profile, not the server's. Null if the client has no profile. */
+  /** The client's own profile, not the server's. Null if it has none. */
   readonly clientProfile: string | null;
 }
 
 /** Why a valid bound token is refused. */
 export interface ProofRefusal {
   readonly code: BearerErrorCode;
-  /** The message in the response. Default: the message for this code. */
+  /** The message in the response. Defaults to the message for this code. */
   readonly message?: string;
-  /** The exact reason, only for the log. */
+  /** The exact reason, for the log only. */
   readonly detail: string;
-  /** Information about the next proof, for the response. Null if there is no information. */
+  /** Data that the client needs for its next proof, or null. */
   readonly answer: string | null;
 }
 
-/**
- * Returns the `token_type`: the scheme with which clients present the token (RFC 6749 section 7.1).
- */
+/** Returns the `token_type`: the scheme that clients send the token with (RFC 6749 section 7.1). */
 export function getTokenType(binding: KeyBinding | null, thumbprint: string | null): string {
   return binding === null || thumbprint === null ? 'Bearer' : binding.offer.scheme;
 }

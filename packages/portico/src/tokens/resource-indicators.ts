@@ -3,26 +3,26 @@ import { quotedUri } from '../quoting.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for no resource
- * (null). The server issues tokens for one API, `oauth_server:audience`, and for the resources that
- * features configure.
+ * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for none (null). The
+ * server issues tokens for one API, `oauth_server:audience`, and for the resources that features
+ * configure.
  */
 
 /** A resource that tokens can be for. */
 export interface ResourceDescription {
-  /** The resource indicator (RFC 8707 section 2). It is compared character by character. */
+  /** The resource indicator (RFC 8707 section 2). Must match exactly. */
   readonly resource: string;
-  /** The scopes that clients can request for it, in addition to the identity scopes. */
+  /** The scopes that clients can request for this resource, in addition to the identity scopes. */
   readonly scopes: readonly string[];
-  /** The resource's name for people. Null if it has no name. */
+  /** The resource's name for people, or null. */
   readonly label: string | null;
   /**
    * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
-   * server does not publish this metadata.
+   * server does not publish it.
    */
   readonly metadataUrl: string | null;
   /**
-   * Whether the resource's challenges link to its metadata when it refuses a request (RFC 9728
+   * Whether refused requests get a challenge that links to the resource's metadata (RFC 9728
    * section 5.1).
    */
   readonly challenge: boolean;
@@ -30,16 +30,16 @@ export interface ResourceDescription {
 
 /** All resources that a server issues tokens for. */
 export class Resources {
-  /** The configured resources. Empty if tokens are for `oauth_server:audience` only. */
+  /** The configured resources. Empty if all tokens are for `oauth_server:audience`. */
   readonly all: readonly ResourceDescription[];
   readonly #audience: string | null;
   readonly #catalog: ScopeCatalog;
   /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes about a person. Every resource has them. */
+  /** The scopes about a person. They are available for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource for requests that name no resource. It can be null. */
+  /** `audience` is the resource of requests that do not name a resource. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -59,7 +59,7 @@ export class Resources {
 
   /**
    * Returns the scopes that can be granted for this audience. Null means a grant without an
-   * audience. The scopes of a resource can be granted only for that resource.
+   * audience. A resource's scopes can be granted only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
@@ -69,7 +69,9 @@ export class Resources {
     );
   }
 
-  /** Returns the audience that a request names, or null if the server issues no tokens for it. */
+  /**
+   * Returns the audience that a request names. Returns null if the server issues no tokens for it.
+   */
   named(resource: string | undefined): { readonly audience: string | null } | null {
     const audience = resource ?? this.#audience;
     return this.#isKnown(audience) ? { audience } : null;
@@ -89,7 +91,7 @@ export class Resources {
     return named === null ? requireAudience(resource, this.#audience) : named.audience;
   }
 
-  /** Returns why a grant for this audience is no longer valid. Returns null if it is valid. */
+  /** Returns why a grant for this audience is no longer valid, or null if it is valid. */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -98,9 +100,7 @@ export class Resources {
       : `the grant was made for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /**
-   * Returns why a token for this audience is not valid on this server. Returns null if it is valid.
-   */
+  /** Returns why a token for this audience is not valid on this server, or null if it is valid. */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -110,8 +110,7 @@ export class Resources {
   }
 
   /**
-   * Returns why a token for `audience` is not valid at the resource `here`. Returns null if it is
-   * valid.
+   * Returns why a token for `audience` is not valid at the resource `here`, or null if it is valid.
    */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
@@ -129,8 +128,8 @@ export class Resources {
 const NO_SCOPES: ScopeCatalog = new Map();
 
 /**
- * Returns the requested resource, for the log, if it differs from this audience. Otherwise returns
- * null.
+ * If the request names a resource other than this audience, returns that resource for the log.
+ * Otherwise returns null.
  */
 export function otherResource(
   resource: string | undefined,
@@ -162,14 +161,14 @@ function notIssuedFor(detail: string): OAuthError {
   );
 }
 
-/** Returns an audience as text for the log. */
+/** Formats an audience for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }
 
 /**
- * Returns the URL of a resource's metadata. The well-known part of the URL comes before the
- * resource's path (RFC 9728 section 3.1).
+ * Returns the URL of a resource's metadata. The well-known path comes before the resource's own
+ * path (RFC 9728 section 3.1).
  */
 export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);

@@ -6,7 +6,7 @@ import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
 
-/** Built-in scopes, which need no configuration and no permission, with their English labels. */
+/** Built-in scopes with their English labels. They need no configuration and no permission. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   openid: ENGLISH_WORDS.t('scope.openid.label'),
   profile: ENGLISH_WORDS.t('scope.profile.label'),
@@ -14,9 +14,9 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope with which clients ask for a refresh token (OpenID Connect Core section 11). In
- * Portico, the client's registered grants decide whether it gets one. So the server always accepts
- * this scope, and the scope has no effect.
+ * The scope that clients use to request a refresh token (OpenID Connect Core section 11). In
+ * Portico, the client's registered grants decide this instead. So this scope is always accepted and
+ * has no effect.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
@@ -28,7 +28,7 @@ export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Whether the text is a scope token (RFC 6749 section 3.3). */
+/** Whether the string is a scope token (RFC 6749 section 3.3). */
 export function isScopeToken(value: string): boolean {
   return SCOPE_TOKEN.test(value);
 }
@@ -36,14 +36,14 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** Describes what the scope allows, for the person who gives consent. */
+  /** The label, which tells the person who gives consent what the scope allows. */
   readonly label: string;
-  /** A longer explanation for the person who gives consent. Null if the label says everything. */
+  /** A longer explanation for the person who gives consent. Null if the label is enough. */
   readonly description: string | null;
   /** The permission that the person must have. Null for the identity scopes. */
   readonly permission: string | null;
   /**
-   * Claims that the scope releases in addition to the OpenID Connect claims. Absent if there are
+   * Claims that the scope releases in addition to the OpenID Connect claims. Missing if there are
    * none.
    */
   readonly claims?: readonly string[];
@@ -51,16 +51,16 @@ export interface Scope {
 
 /** A heading in lists of scopes. */
 export interface ScopeHeading {
-  /** The heading's name in the data for views. */
+  /** The group's name in the data for views. */
   readonly group: string;
   /** The message key of the heading's text. */
   readonly title: MessageKey;
-  /** Whether a scope can appear below this heading. */
+  /** Whether a scope belongs under this heading. */
   holds(name: string): boolean;
 }
 
 /**
- * Returns the message key of a scope's label. Translate the label under this key in your language
+ * Returns the message key of a scope's label. To translate the label, use this key in your language
  * files.
  */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
@@ -68,7 +68,7 @@ export const scopeLabel = (name: string): string => `scope.${name}.label`;
 /** Returns the message key of a scope's explanation. */
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
-/** Returns the page languages, and the configured texts for scopes. */
+/** Returns the languages of pages, and the configured texts of scopes. */
 export function getSpeakingOptions({
   languages = false,
   scopes,
@@ -93,8 +93,8 @@ export function getSpeakingOptions({
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
 /**
- * `oauth_server:scopes`, by scope name. A value is a label, or an object with settings. By default,
- * the permission has the same name as the scope.
+ * `oauth_server:scopes`, by scope name. Each value is a label or an object with settings. By
+ * default, the permission has the same name as the scope.
  */
 export type ConfiguredScopes = Readonly<
   Record<
@@ -134,8 +134,8 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
 }
 
 /**
- * Splits a `scope` value. Keeps the order and removes duplicates. Throws `invalid_scope` if a name
- * is malformed.
+ * Splits a `scope` value. Keeps the order and removes duplicates. Throws `invalid_scope` for a
+ * malformed name.
  */
 function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
@@ -149,7 +149,7 @@ function parseScope(value: string): readonly string[] {
 
 /**
  * Returns the requested scopes without `offline_access`. Returns undefined if `scope` is missing or
- * names only `offline_access`.
+ * contains only `offline_access`.
  */
 function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
@@ -161,19 +161,19 @@ function requestedScopes(value: string | undefined): readonly string[] | undefin
 export interface ScopeChoice {
   /** The scopes that may be requested. */
   readonly available: readonly string[];
-  /** The scopes for a request without `scope`. Default: all available scopes. */
+  /** The scopes for a request without `scope`. Defaults to all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * The scope to grant in place of offered scopes that are not available to this client. If this is
-   * absent, those scopes are refused.
+   * The scope to grant instead of offered scopes that are not available to this client. If it is
+   * missing, these scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
-   * Whether to drop a scope that is not available. If not, the request is refused. By default, no
-   * scope is dropped.
+   * Whether to drop a scope that is not available. If it returns false, the request is refused. By
+   * default, no scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
-  /** The `error_description` if the request asks for unavailable scopes, or for no scope. */
+  /** The `error_description` if the request contains unavailable scopes or no scopes. */
   readonly refusal: string;
   /** The reason why scopes are not available, for the log. */
   readonly detail: string;
@@ -181,7 +181,7 @@ export interface ScopeChoice {
 
 /**
  * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scope is
- * left, or if a scope is not available and is neither replaced nor dropped.
+ * left, or if an unavailable scope is neither replaced nor dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
@@ -234,8 +234,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns those of the scopes in `names` that are offered, and that need no permission or whose
- * permission the person has now.
+ * Returns which of these scopes are offered and allowed. A scope is allowed if it needs no
+ * permission, or if the person has the permission now.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

@@ -2,16 +2,17 @@ import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
- * The formats of issued tokens and codes. Each begins with the id of its row, and ends with a
- * secret of 256 random bits. Dots separate the parts.
+ * The formats of issued tokens and codes. Each starts with the id of its row and ends with a secret
+ * of 256 random bits. Dots separate the parts.
  *
- * | access token | `<id>.<secret>` | | code | `<family id>.<secret>` | | refresh token |
- * `<family id>.<mark>.<secret>` |
+ * - access token: `<id>.<secret>`
+ * - code: `<family id>.<secret>`
+ * - refresh token: `<family id>.<mark>.<secret>`
  */
 
 /**
- * Returns a new access token. The id reveals when the token was issued. The token's owner knows
- * this already from `expires_in`.
+ * Returns a new access token. Its id reveals when the token was issued. The client already knows
+ * this time from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -31,23 +32,23 @@ export function newRefreshToken(familyId: string, mark: string): string {
 }
 
 /**
- * Matches the only text that may reach the store, because some database engines reject certain
- * text.
+ * Matches the only ids that may reach the store, because some database engines reject certain
+ * strings.
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /**
- * Matches a refresh token's beginning. The pattern does not check the text after the mark, because
- * the store compares a hash of the whole token.
+ * Matches the start of a refresh token. The text after the mark is not checked, because the store
+ * compares a hash of the whole token.
  */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
-/** Returns the values with which the store finds an access token or a code. */
+/** Returns the values that identify an access token or a code in the store. */
 export function parseToken(token: string): OfferedToken {
   return { id: ID_AND_SECRET.exec(token)?.[1] ?? '', hash: tokenHash(token) };
 }
 
 /**
- * Returns the values with which the store finds a refresh token, and the token's mark. The mark is
+ * Returns the values that identify a refresh token in the store, and the token's mark. The mark is
  * null for a malformed token.
  */
 export function parseRefreshToken(token: string): {

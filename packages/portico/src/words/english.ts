@@ -19,19 +19,19 @@ const TABLE = {
   ...ERROR,
 } as const;
 
-/** The key of a message on the pages of Portico, such as `consent.title`. */
+/** The key of a message on Portico's pages, for example `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
-/** A complete language, with a text for each key. */
+/** A complete language: a text for every key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**
- * Every English message, by key. Other languages must use the same keys. If a language has no text
- * for a message, pages show the English one.
+ * All English messages, by key. Other languages use the same keys. If a language has no text for a
+ * message, pages show the English text.
  */
 export const ENGLISH: CompleteCatalog = TABLE;
 
-/** The keys of message pairs that form a page. Each is the part before `.title` and `.message`. */
+/** The keys of pages that have a title and a message: the part before `.title` and `.message`. */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`
     ? Page

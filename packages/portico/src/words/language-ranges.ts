@@ -1,15 +1,15 @@
-/** The maximum length of a header or a parameter, in characters. Portico ignores the rest. */
+/** The maximum length of a header or parameter, in characters. The rest is ignored. */
 const LONGEST = 500;
-/** The maximum number of languages in a request. Portico ignores the rest. */
+/** The maximum number of languages in a request. The rest are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires 35. The limit is
- * needed because the time for a look-up grows with the square of the number of parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. The
+ * limit is needed because the time of a look-up grows with the square of the number of parts.
  */
 const LONGEST_TAG = 100;
 
 /**
- * Returns the languages in `Accept-Language`, the preferred one first (RFC 9110 section 12.5.4).
+ * Returns the languages in `Accept-Language`, preferred language first (RFC 9110 section 12.5.4).
  * Leaves out invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
@@ -26,7 +26,7 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 }
 
 /**
- * Returns the languages in `ui_locales`, the preferred one first (OpenID Connect Core section
+ * Returns the languages in `ui_locales`, preferred language first (OpenID Connect Core section
  * 3.1.2.1). Leaves out invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
@@ -34,9 +34,9 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the tag in the form of BCP 47: `de-AT`. Returns null for an invalid tag, and for a tag
- * that is too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a
- * form that a second call changes again. Those tags are treated as invalid.
+ * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for a tag that is
+ * invalid or too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl`
+ * returns a form that a second call changes again. These tags count as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,8 +49,8 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the available language for the first wanted language that has a match. Returns null if
- * there is no match. All tags must be in canonical form.
+ * Returns the available language for the first wanted language that has a match, or null. All tags
+ * must be in canonical form.
  *
  * An available language matches a wanted one in these cases:
  *
@@ -67,7 +67,7 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
   return null;
 }
 
-/** Returns the tag and its wider forms, each with one part less: `zh-Hans-CN`, `zh-Hans`, `zh`. */
+/** Returns the tag and its wider forms, each one part shorter: `zh-Hans-CN`, `zh-Hans`, `zh`. */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
   return parts
@@ -75,15 +75,13 @@ export function widened(tag: string): readonly string[] {
     .filter((each) => !/-[^-]$/.test(each));
 }
 
-/**
- * Returns the language and script of a tag. If the tag contains no script, returns the usual one.
- */
+/** Returns the tag's language and script. If the tag has no script, uses the most common one. */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** Returns the direction in which a language is written. */
+/** Returns the writing direction of a language. */
 export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }

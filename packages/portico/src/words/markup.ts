@@ -1,6 +1,6 @@
 /**
- * A piece of HTML in which every text is escaped. Only `tag()` creates one. So a text from a
- * request never becomes HTML.
+ * HTML in which all text is escaped. Only `tag()` creates it, so text from a request never becomes
+ * HTML.
  */
 export class Markup {
   readonly #html: string;
@@ -27,12 +27,12 @@ export class Markup {
   }
 }
 
-/** The content of an element: a text, an element, or a list of both. Texts are escaped. */
+/** The content of an element: text, an element, or a list of both. Text is escaped. */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
 
-/** The elements that may be inside a sentence. */
+/** The elements that can be used inside a sentence. */
 export type ElementName = (typeof ELEMENTS)[number];
 
 /** The attributes that these elements may have. */
@@ -46,7 +46,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', '
 
 /**
  * Creates an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
- * attributes. Throws for an element or attribute that is not in the types, because the compiler
+ * attributes. Throws for elements and attributes that the types do not list, because the compiler
  * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {

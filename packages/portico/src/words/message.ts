@@ -1,10 +1,10 @@
 /**
- * A text with placeholders such as `{client}`, or one text for each plural form of the number
+ * A text with placeholders, for example `{client}`. Or one text for each plural form of the number
  * `count`.
  */
 export type Message = string | PluralForms;
 
-/** The texts for the categories of `Intl.PluralRules`. A missing category uses `other`. */
+/** Texts by category of `Intl.PluralRules`. `other` is used for missing categories. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
   readonly other: string;
 };
@@ -12,10 +12,7 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
 /** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
 
-/**
- * A placeholder's value. Numbers, dates (in UTC) and lists are formatted in the way of the
- * language.
- */
+/** A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the language. */
 export type MessageValue = string | number | Date | readonly string[];
 
 /** The values for a message, by placeholder name. */
@@ -25,12 +22,15 @@ export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few'
 
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
-/** Returns texts and placeholder names alternately. The first and the last are texts. */
+/**
+ * Splits a message into texts and placeholder names, which alternate. The first and last items are
+ * texts.
+ */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
 }
 
-/** Returns the names of the placeholders in a text. */
+/** Returns the names of the placeholders in a message. */
 export function getPlaceholders(text: string): ReadonlySet<string> {
   return new Set(messageParts(text).filter((_, index) => index % 2 === 1));
 }
@@ -40,10 +40,7 @@ export function getForms(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 
-/**
- * Returns the message's text. If the message has plural forms, returns the form for the number
- * `count`.
- */
+/** Returns the message's text, or its plural form for the number `count`. */
 export function textFor(
   message: Message,
   locale: string,
@@ -55,7 +52,7 @@ export function textFor(
   return message[category] ?? message.other;
 }
 
-/** Returns a value, formatted for a language. */
+/** Formats a value for a language. */
 export function shownValue(value: MessageValue, locale: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);

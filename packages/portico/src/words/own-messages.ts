@@ -10,11 +10,11 @@ import {
   type Message,
 } from './message.ts';
 
-/** The messages in the files of an application, and the problems of these files. */
+/** The messages in an application's files, and the files' problems. */
 export interface OwnMessages {
   /** The messages by language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** The problems. The key of each problem is the file. */
+  /** The problems. Each problem's key is the file. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
@@ -58,7 +58,7 @@ function listFiles(folder: string): readonly string[] {
   }
 }
 
-/** Returns the messages in a file. If the file cannot be read, returns the reason. */
+/** Returns the messages in a file, or the reason why it cannot be read. */
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -69,8 +69,8 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
 }
 
 /**
- * Returns the problems of messages. Each problem begins with the message's key. A missing message
- * is not a problem.
+ * Returns the problems of messages. Each problem starts with the message's key. Missing messages
+ * are allowed.
  */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
@@ -99,7 +99,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** Returns the problems of placeholders. A plural form may leave out the number. */
+/** Returns the problems of placeholders. A plural form may leave out `{count}`. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;

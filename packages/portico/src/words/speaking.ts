@@ -12,42 +12,40 @@ import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
-/** Languages by tag (BCP 47). Portico loads a language only if it is turned on. */
+/** Languages by tag (BCP 47). A language is loaded only if it is turned on. */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
-/** An application's configuration of page languages. */
+/** The settings for the languages of an application's pages. */
 export interface SpeakingOptions {
   /**
-   * `false` means only English. `true` means all available languages. A list of tags means these
-   * languages, and the first one is the default.
+   * The languages of pages:
+   *
+   * - `false`: only English.
+   * - `true`: all available languages.
+   * - A list of tags: these languages. The first one is the default.
    */
   readonly languages?: boolean | readonly string[];
-  /** The folder with the application's messages, `<tag>.json`. Null if there is no folder. */
+  /** The folder with the application's messages, `<tag>.json`, or null. */
   readonly folder?: string | null;
   /**
-   * Texts from the configuration, such as scope labels. The application's files translate each text
-   * under the same key.
+   * Texts from the configuration, for example scope labels. The application's files translate each
+   * text under the same key.
    */
   readonly own?: Readonly<Record<string, string>>;
-  /**
-   * The languages that are available without files of the application. English is always available.
-   */
+  /** The languages that need no files of the application. English is always available. */
   readonly catalogs?: Catalogs;
 }
 
 const wishes = new Note<readonly string[]>('ui_locales');
 
-/** Remembers `ui_locales` for a request whose URL does not contain it. */
+/** Stores the `ui_locales` of a request whose URL does not contain it. */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
 
 /** Chooses the language of each page. Loads only languages that are turned on. */
 export class Speaking {
-  /**
-   * The tags of all languages that are turned on, with the default first. Null if languages are
-   * off.
-   */
+  /** The tags of all languages that are turned on, default first. Null if languages are off. */
   readonly locales: readonly string[] | null;
   /** The application's messages by language. */
   readonly #files: ReadonlyMap<string, Catalog>;
@@ -58,7 +56,7 @@ export class Speaking {
   readonly #loaded = new Map<string, Promise<Words>>();
 
   /**
-   * Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the
+   * Throws a ConfigurationError with every problem of `oauth_server:languages` and of the
    * application's files.
    */
   constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
@@ -80,15 +78,15 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages immediately, like views. A deployment may replace the files while this
-    // process runs (decision 22).
+    // Load the languages now, like views. A deployment may replace the files while this process
+    // runs (decision 22).
     for (const locale of this.locales ?? [])
       this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
   /**
-   * Returns the language for a request. Looks at `ui_locales` first, then at `Accept-Language`, and
-   * then uses the default.
+   * Returns the page texts in the language for a request. Looks at `ui_locales` first, then at
+   * `Accept-Language`, and then uses the default.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
@@ -100,16 +98,16 @@ export class Speaking {
   }
 
   /**
-   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Returns no
-   * headers if languages are off.
+   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Empty if
+   * languages are off.
    */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };
   }
 
   /**
-   * Adds the `ui_locales` of the request to a path of this host, so that the next page is in the
-   * same language.
+   * Adds the request's `ui_locales` to a path of this host, so that the next page is in the same
+   * language.
    */
   withWish(request: Request, path: string): string {
     const wish = this.locales === null ? '' : wishedLanguages(readWish(request)).join(' ');

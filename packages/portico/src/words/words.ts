@@ -10,43 +10,39 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/**
- * The page texts in one language. You can call its functions without the object, for example after
- * destructuring.
- */
+/** The page texts in one language. Its functions also work after destructuring. */
 export interface Words {
-  /** The language's tag (BCP 47), such as `zh-Hans`. */
+  /** The language's tag (BCP 47), for example `zh-Hans`. */
   readonly locale: string;
   /** The writing direction. */
   readonly direction: 'ltr' | 'rtl';
   /**
-   * Returns a message as text, without escaping:
-   * `<%= it.t('consent.title', { client: it.clientName }) %>`. If a value is the number `count`, it
-   * chooses the plural form. In a right-to-left language, each inserted text is isolated, as with
-   * `<bdi>`. Throws for an unknown key, and for a placeholder without a value.
+   * Returns a message as plain text, without escaping: `<%= it.t('consent.title', { client:
+   * it.clientName }) %>`. The number `count` chooses the plural form. In a right-to-left language,
+   * inserted text is isolated, as with `<bdi>`. Throws for an unknown key, and for a placeholder
+   * without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
-   * Returns a message as HTML, for `<%~ %>`. Escapes the message and every value, but not elements
-   * from `tag()`:
-   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`. Throws
-   * for an unknown key, and for a placeholder without a value.
+   * Returns a message as HTML, for `<%~ %>`. Escapes the message and all values except elements
+   * from `tag()`: `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server })
+   * %>`. Throws for an unknown key, and for a placeholder without a value.
    */
   readonly markup: (
     key: string,
     values?: Readonly<Record<string, MessageValue | Content>>,
   ) => string;
-  /** Creates an element for `markup()`, such as `tag('strong', text)`. Escapes its text. */
+  /** Creates an element for `markup()`, for example `tag('strong', text)`. Escapes its text. */
   readonly tag: typeof tag;
 }
 
-/** A message key with values. It is shown in the reader's language. */
+/** A message key with values, shown in the reader's language. */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
 }
 
-/** A text that is the same for every reader, or a translated message. */
+/** A translated message, or a text that is the same in every language. */
 export type Text = string | Said;
 
 /** A page's title and message. */
@@ -55,7 +51,7 @@ export interface PageText {
   readonly message: Text;
 }
 
-/** Returns a page's texts: the messages `….title` and `….message`, with the values for both. */
+/** Returns a page's texts: the messages `….title` and `….message`. Both get the values. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
@@ -72,8 +68,8 @@ export interface Messages {
 }
 
 /**
- * Creates the texts of a language. If the first catalog has no text for a message, the text comes
- * from the next one, and finally from English.
+ * Creates the texts of a language. If a message is missing in the first catalog, its text comes
+ * from the next catalog, and finally from English.
  */
 export function createWords(
   locale: string,
@@ -85,7 +81,7 @@ export function createWords(
   const isolated =
     direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /** Returns the parts of a text. Every second part is a result of `insert`. */
+  /** Joins the parts of a message. Texts go through `literal`, and values through `insert`. */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -94,7 +90,7 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // Use the application's own text literally. It has no placeholders, even if it contains braces.
+    // Use the application's own text as it is: braces in it are not placeholders.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)
@@ -131,10 +127,7 @@ export function createWords(
   };
 }
 
-/**
- * Whether the value is HTML content. A list of plain texts is not HTML content, because it is
- * formatted as a list.
- */
+/** Whether the value is HTML content. A list of plain texts is formatted as a list instead. */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||
@@ -142,5 +135,5 @@ function isContent(value: MessageValue | Content): value is Content {
   );
 }
 
-/** English. This is the language of logs, and of pages if `oauth_server:languages` is not set. */
+/** English: the language of logs, and of pages if `oauth_server:languages` is not set. */
 export const ENGLISH_WORDS: Words = createWords('en', []);

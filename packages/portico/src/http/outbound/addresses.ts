@@ -1,10 +1,7 @@
 import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
-/**
- * Checks the target addresses of requests to URLs that anyone can choose. These requests may go
- * only to the public internet.
- */
+/** Checks where requests to URLs that anyone can choose may go: only to the public internet. */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
 const NOT_PUBLIC_IPV4 = [
@@ -31,13 +28,13 @@ const NOT_PUBLIC_IPV4 = [
 ] as const;
 
 /**
- * The range that IANA has assigned as global unicast. All other addresses are not public, including
+ * The range that IANA assigned as global unicast. All other addresses are not public, including
  * translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
 /**
- * Special addresses inside `GLOBAL_UNICAST`: protocol addresses (Teredo, ORCHID, benchmarks), 6to4,
+ * Special addresses within `GLOBAL_UNICAST`: protocol addresses (Teredo, ORCHID, benchmarks), 6to4,
  * and documentation.
  */
 const NOT_PUBLIC_IPV6 = [
@@ -58,8 +55,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether this is a public internet address. If an IPv4 address is mapped to IPv6, the IPv4 address
- * decides.
+ * Whether this is a public internet address. An IPv4 address that is mapped to IPv6 is treated as
+ * the IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);

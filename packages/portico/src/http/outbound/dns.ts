@@ -2,14 +2,14 @@ import { lookup, Resolver } from 'node:dns/promises';
 
 /**
  * How long to wait for a name server, in milliseconds, and how often to try. The product is less
- * than the time limit for a request.
+ * than the time limit of a request.
  */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * Returns a host's addresses from the DNS. IPv4 comes first, because the addresses are not sorted
- * by what this machine can reach. The look-up uses no thread, and ends when the signal aborts. By
- * default, reads the system's list of name servers each time.
+ * Looks up a host's addresses in the DNS. IPv4 comes first, because the addresses are not sorted by
+ * what this machine can reach. The look-up uses no thread and ends when the signal aborts. By
+ * default, it reads the system's list of name servers each time.
  */
 export async function resolveByDns(
   hostname: string,
@@ -34,8 +34,8 @@ export async function resolveByDns(
 }
 
 /**
- * Returns a host's addresses from the system, including its hosts file. The look-up cannot be
- * aborted, and keeps a thread busy until it ends.
+ * Looks up a host's addresses with the system, which also reads the hosts file. The look-up cannot
+ * be aborted, and keeps a thread busy until it ends.
  */
 export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);

@@ -5,7 +5,7 @@ import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts'
 
 /**
  * Fetches JSON from a URL that anyone may have chosen, with the protection of a guarded request.
- * Reads only a limited number of bytes.
+ * Reads only up to a limit.
  */
 export type FetchJson = (
   url: URL,
@@ -35,7 +35,7 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
 
 /**
  * Returns a function that fetches JSON from a URL in the configuration, with the same protection.
- * It has no limits, so the caller decides how often to fetch. `limit` is in bytes.
+ * It does not count requests, so the caller decides how often to fetch. `limit` is in bytes.
  */
 export function createFetchConfigured(
   options: GuardedOptions,

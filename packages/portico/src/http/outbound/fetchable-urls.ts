@@ -4,9 +4,9 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Returns why this URL must not be fetched. Returns null if it may be fetched. The URL must be in
- * normal form. If a parser would change it (dot segments, a default port, another spelling of the
- * host), two programs could read it differently.
+ * Returns why this URL must not be fetched, or null if it may be. The URL must be in normal form.
+ * If a parser would change it (dot segments, a default port, another spelling of the host), two
+ * programs could read it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -26,8 +26,8 @@ export function fetchableUrlProblem(text: string): string | null {
 }
 
 /**
- * Returns why this port is not allowed. Returns null if it is allowed. Other ports are allowed only
- * during development, because an attacker could scan the network by timing.
+ * Returns why this port is not allowed, or null if it is. Ports other than 443 are allowed only
+ * during development, because an attacker could use response times to scan the network.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The limits for how long a response is cached, in seconds (RFC 9111 allows limits). A response
- * without a lifetime is cached for an hour.
+ * The shortest and longest time for which a response is cached, in seconds. RFC 9111 allows such
+ * limits. A response without a lifetime is cached for an hour.
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 
 /**
  * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1). The
- * result is between the two limits.
+ * result is within the limits.
  */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
@@ -17,7 +17,8 @@ export function secondsFresh(headers: IncomingHttpHeaders): number {
 }
 
 /**
- * Returns the lifetime that the response states. `s-maxage` applies, because this cache is shared.
+ * Returns the lifetime that the response states. `s-maxage` has priority, because this cache is
+ * shared.
  */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
@@ -38,7 +39,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** Returns how long the response was in other caches, in seconds. */
+/** Returns how long the response has been in other caches, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return /^\d+$/.test(text) ? Number(text) : 0;
 }

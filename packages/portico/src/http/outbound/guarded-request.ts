@@ -8,24 +8,24 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests that only code can set, for tests and for a private certificate
+ * Settings for outbound requests that only code can set. For tests and for a private certificate
  * authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust in addition to those that Node trusts. */
+  /** PEM certificates to trust, in addition to those that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
-   * Resolves a host's addresses. The signal aborts when the result is no longer needed. Defaults to
+   * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
    * the DNS. During development on a loopback `public_url`, defaults to the system, which also
-   * knows the hosts file.
+   * reads the hosts file.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Returns a signal that aborts one request, from its look-up to its last byte. Defaults to a
-   * signal after five seconds.
+   * Returns a signal that limits the time of one request, from its look-up to its last byte.
+   * Defaults to a signal that aborts after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
@@ -39,16 +39,18 @@ export interface GuardedOptions extends OutboundOptions {
   readonly clock: () => number;
 }
 
-/** The time limit for the look-up, the connection and the whole response, in milliseconds. */
+/**
+ * The time limit for the look-up, the connection and the whole response together, in milliseconds.
+ */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
 /** A request to send. */
 export interface GuardedMessage {
-  /** The body. With a body, the request is a POST. Otherwise, it is a GET. */
+  /** The body. The request is a POST if it has a body, and a GET otherwise. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborts the request, in addition to the time limit. */
+  /** Aborts the request before the time limit. */
   readonly signal?: AbortSignal;
 }
 
@@ -56,7 +58,7 @@ export interface GuardedMessage {
  * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
  * machine's network:
  *
- * - A request resolves the hostname once, requires that every address is public, and connects to
+ * - Each request resolves the hostname once, requires that every address is public, and connects to
  *   one of these addresses.
  * - It follows no redirects.
  * - It has a time limit.
@@ -111,7 +113,7 @@ export class GuardedRequests {
     }
   }
 
-  /** Resolves the hostname once per request, so that the connection goes to a checked address. */
+  /** Resolve the hostname once per request, so that the connection goes to a checked address. */
   async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const { allowsLoopback } = this.#options;
     const addresses = await this.#resolve(hostname, signal);
@@ -134,8 +136,7 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a separate connection and no proxy, because a proxy would resolve the hostname
-          // again.
+          // Use a new connection and no proxy, because a proxy would resolve the hostname again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -174,7 +175,7 @@ function resolving({
 }
 
 /**
- * Returns options that trust these certificates. Call it only once, because it reads all
+ * Returns options that trust these certificates. Call this only once, because it reads all
  * certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
@@ -185,7 +186,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname now resolves to others.
+ * even if the hostname now resolves to different ones.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -206,7 +207,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Returns Node's description of the error. It contains no part of the response. */
+/** Returns Node's description of the error. It contains nothing from the response. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError')

@@ -1,26 +1,23 @@
-/** Lists of hostnames. `*.example.com` means all names below `example.com`. */
+/** Lists of hostnames. `*.example.com` matches all names below `example.com`. */
 export interface DocumentHosts {
-  /**
-   * The hosts from which documents are fetched. By default, these are all hosts that are not
-   * denied.
-   */
+  /** The hosts that documents may be fetched from. Defaults to all hosts that are not denied. */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /** The hosts from which documents are never fetched, even if they are allowed. */
+  /** The hosts that documents are never fetched from, even if they are allowed. */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** Matches a hostname, or `*.` and a hostname for all names below it. */
+/** Matches a hostname. Also matches `*.` and a hostname, which means all names below it. */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
- * Whether this is a valid pattern: a hostname as URLs contain it, in lower case and without
+ * Whether this is a valid pattern: a hostname as it appears in URLs, in lower case and without
  * Unicode.
  */
 export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);
 }
 
-/** Returns why the server must not fetch from this host. Returns null if it may. */
+/** Returns why the server must not fetch from this host, or null if it may. */
 export function hostProblem(
   hostname: string,
   { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,

@@ -1,23 +1,20 @@
 export interface CountedRequest {
   readonly url: URL;
-  /** The person for whom the server fetches the URL. */
+  /** The person that the server fetches the URL for. */
   readonly person: string;
-  /**
-   * Whether no person is signed in. In that case, `person` is the client's network. Defaults to
-   * false.
-   */
+  /** Whether no person is signed in. `person` is then the client's network. Defaults to false. */
   readonly isStranger?: boolean;
-  /** Whether the server fetched this URL successfully before, and has stored the result. */
+  /** Whether the server has already fetched this URL successfully and stored the result. */
   readonly isKnown: boolean;
 }
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** How many seconds later the same request may succeed. Null if this is unknown. */
+  /** After how many seconds a retry may succeed, or null if unknown. */
   readonly retryAfter: number | null;
 
   /**
-   * The message is only for the log, because it describes what the server found at a URL that
+   * The message is for the log only, because it describes what the server found at a URL that
    * anyone may have chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
@@ -27,11 +24,11 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anyone can send any URL. So one person's limit is much lower than the limit of a host, and the
- * limit of one person at one host is lower still. No person can then block a host for others.
+ * Anyone can send any URL. So one person's limit is much lower than a host's limit, and one
+ * person's limit for one host is even lower. Then no person can block a host for others.
  *
- * Known URLs are counted separately, by URL instead of host. So a person who uses up a host's
- * limit, or the total limit, with invented URLs does not block existing clients. Documents are
+ * Known URLs are counted separately, by URL instead of by host. So a person who uses up the limit
+ * of a host or the total limit with invented URLs does not block existing clients. Documents are
  * cached for at least five minutes, so normal use stays far below these limits.
  */
 const LIMITS: Limits = {
@@ -41,8 +38,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * Requests without a signed-in person have lower limits and a separate count. So they do not use up
- * the limits of signed-in people.
+ * Requests without a signed-in person have lower, separate limits. So they do not use up the limits
+ * of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -67,7 +64,7 @@ export interface Limit {
   readonly inAMinute: number;
 }
 
-/** A limit that a request counts towards, with its key, and with its name for the log. */
+/** A limit that a request counts towards, with the key of its count and its name for the log. */
 interface Counted {
   readonly limit: Limit;
   readonly shown: string;
@@ -81,7 +78,7 @@ const MINUTE = 60_000;
 
 export interface Count {
   running: number;
-  /** How many requests began in the minute that started at `since`. */
+  /** How many requests started in the minute that began at `since`. */
   begun: number;
   since: number;
 }
@@ -92,9 +89,7 @@ export class OutboundLimits {
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /**
-   * `counts` contains the state. Pass a map if you need the state elsewhere, for example in a test.
-   */
+  /** `counts` is the state. Pass a map to access the state elsewhere, for example in a test. */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
@@ -130,7 +125,7 @@ export class OutboundLimits {
 
   /**
    * Removes old counts, because an attacker can invent any number of names. Only requests that are
-   * sent add counts, so the counts of at most two minutes are stored.
+   * sent are counted, so at most two minutes of counts are stored.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -158,14 +153,14 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the minute of the count is still running. If the clock was set back to before its start,
- * the minute has ended.
+ * Whether the count's minute is still running. The minute also ends if the clock was set back to
+ * before its start.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }
 
-/** Returns the counts for a request, each with its key and with its name for the log. */
+/** Returns what a request counts towards, each with its key and its name for the log. */
 function countedAs(request: CountedRequest): readonly Counted[] {
   const { url, person, isKnown, isStranger = false } = request;
   const there = isKnown ? url.href : url.hostname;

@@ -1,13 +1,13 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * Checks how a client's URLs are written. A parser must not turn a URL into another text than the
- * one that people see.
+ * Checks how a client's URLs are written. A parser must not turn a URL into something other than
+ * what people see.
  */
 
 /**
- * Matches characters that are not allowed in a URI (RFC 3986 section 2), and percent signs without
- * two hexadecimal digits after them.
+ * Matches characters that a URI cannot contain (RFC 3986 section 2), and percent signs that are not
+ * followed by two hexadecimal digits.
  */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
@@ -15,7 +15,7 @@ const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
  * Returns why this is not a valid URI, or why a browser would write its host differently. Returns
- * null if it is valid.
+ * null if the text is valid and browsers keep its host.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -38,9 +38,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns why a browser would write the host differently. Returns null if it would not. A browser
- * reads `0x7f000001` as an address, and turns an international name into another text. But people
- * must see the hostname that the browser uses.
+ * Returns why a browser would write the host differently, or null if it would not. For example,
+ * browsers read `0x7f000001` as an address, and convert international names. People must see the
+ * hostname that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

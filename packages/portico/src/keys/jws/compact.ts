@@ -13,29 +13,28 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The error if a text cannot be parsed, or does not prove what it should. The message explains why,
- * for the log. It contains no part of the text.
+ * Thrown if a string cannot be parsed, or does not prove what it should. The message explains why,
+ * for the log. It contains no part of the string.
  */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
 }
 
 /**
- * Limits in characters. They are checked before parsing. An RSA signature of 4,096 bits has 683
- * characters.
+ * Limits in characters, checked before parsing. An RSA signature of 4096 bits has 683 characters.
  */
 const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Parses a JWS. Throws a JwsError for any other text. */
+/** Parses a JWS. Throws a JwsError for anything else. */
 export function parseJws(text: string): Jws {
   if (text.length > LONGEST.header + LONGEST.payload + LONGEST.signature + 2)
     throw new JwsError('it is too long');
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header);
-  // Refuse every critical extension, because this parser supports none (RFC 7515 section 4.1.11).
+  // Refuse every critical extension, because none is supported (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit'))
     throw new JwsError('its header has crit, which is not accepted');
   return {
@@ -83,7 +82,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
  * Whether an object in this valid JSON text contains the same name twice. Parsers differ in which
- * of the two values they use (RFC 7519 section 4). So another reader might use the other value.
+ * of the two values they use (RFC 7519 section 4), so another reader might use a different value.
  */
 function hasRepeatedName(json: string): boolean {
   /** The names so far in each open object or list, from the outermost to the innermost. */

@@ -9,14 +9,12 @@ import {
   type VerifiedAlgorithm,
 } from './public-keys.ts';
 
-/** The request that contained a proof. */
+/** The request that came with a proof. */
 export interface ProvedRequest {
   readonly method: string;
   /** The absolute URL as the sender writes it. The check ignores the query and the fragment. */
   readonly url: string;
-  /**
-   * The access token that the proof must also cover. Null if the request contains no access token.
-   */
+  /** The access token that the proof must also cover. Null if the request has none. */
   readonly accessToken: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -30,19 +28,16 @@ export interface DpopProof {
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * When the proof expires, in milliseconds since 1970. It includes the allowed difference between
-   * clocks. Until this time, the server must store that the proof was used.
+   * When the proof expires, in milliseconds since 1970, with the allowed clock difference included.
+   * Until then, the server must remember that the proof was used.
    */
   readonly expiresAt: number;
-  /**
-   * The nonce, or null if the proof has none. This function does not check whether the server
-   * issued the nonce.
-   */
+  /** The nonce, or null. Not checked: the caller must check that the server issued it. */
   readonly nonce: string | null;
 }
 
 /**
- * A code for the problem of a proof, for programs. `proof_malformed` means that the proof is not a
+ * The problem of a proof, as a code for programs. `proof_malformed` means that the proof is not a
  * JWS.
  */
 export type DpopProofProblem =
@@ -64,7 +59,7 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** The error for an invalid proof. The message explains why, and contains no part of the proof. */
+/** Thrown for an invalid proof. The message explains why, and contains no part of the proof. */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -75,7 +70,7 @@ export class DpopProofError extends JwsError {
 }
 
 /**
- * How far clocks may differ in each direction (`SKEW`), and how long a proof is valid (`LIFE`), in
+ * How far clocks may differ in each direction (`SKEW`), and how long a proof is valid (`LIFE`). In
  * seconds.
  */
 const SKEW = 60;
@@ -84,14 +79,14 @@ const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks the header field `DPoP` (RFC 9449 section 4.3). Requires a current `iat`, even with a
- * nonce. Throws a DpopProofError that explains the problem.
+ * Checks a `DPoP` header (RFC 9449 section 4.3). Requires a current `iat`, even with a nonce.
+ * Throws a DpopProofError that explains the problem.
  *
  * The caller must check whether the proof was used before, and whether its nonce is valid.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // Several fields with the same name arrive as one value that is joined by commas (RFC 9110
-  // section 5.3).
+  // Several headers with the same name arrive as one value, joined by commas (RFC 9110 section
+  // 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -111,7 +106,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Runs `read`. If it throws an error, throws a DpopProofError with this problem instead. */
+/** Runs `read`. If it throws a JwsError, throws a DpopProofError with this problem instead. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -137,15 +132,15 @@ function requireUrl(payload: JsonObject, url: string): void {
 }
 
 /**
- * Matches a URL without white space and without `\`. A URL parser would remove white space, and
- * would turn `\` into `/`.
+ * Matches a URL without white space and without `\`. A URL parser would remove white space and turn
+ * `\` into `/`.
  */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): with the scheme and host in
- * lower case, and without a default port, dot segments or unnecessary escapes. Returns null for an
- * invalid URL, and for a URL with user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3). The scheme and host are in
+ * lower case. A default port, dot segments and unnecessary escapes are removed. Returns null for an
+ * invalid URL and for a URL with user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -160,8 +155,7 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns the time after which no server accepts the proof, in whole seconds. `now` is also in
- * seconds.
+ * Returns when every server stops accepting the proof, in whole seconds. `now` is also in seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
@@ -170,8 +164,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // A proof may leave out both of these claims. If they are present, the proof must be valid at
-  // this time (RFC 7519 sections 4.1.4 and 4.1.5).
+  // Both claims are optional. If they are present, the proof must be valid now (RFC 7519 sections
+  // 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -179,9 +173,7 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
-/**
- * Whether the value is a time (RFC 7519 section 2): seconds since 1970, with or without a fraction.
- */
+/** Whether the value is a time (RFC 7519 section 2): seconds since 1970. Fractions are allowed. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
@@ -206,8 +198,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * Returns a key's thumbprint: a hash of its required members in the order of their names (RFC 7638
- * section 3). JSON leaves out members that are undefined.
+ * Returns a key's thumbprint: a hash of its required members, sorted by name (RFC 7638 section 3).
+ * JSON leaves out undefined members.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

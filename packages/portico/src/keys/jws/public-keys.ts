@@ -2,8 +2,8 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
 /**
- * The algorithms that clients may sign with. They all use public keys (RFC 7518 section 3.1, RFC
- * 8037 section 3.1, RFC 9864 section 2.2).
+ * The algorithms that clients may sign with, all with public keys (RFC 7518 section 3.1, RFC 8037
+ * section 3.1, RFC 9864 section 2.2).
  */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
@@ -14,11 +14,11 @@ export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** The key, with only the members that Portico uses. */
+  /** The key as a JWK, with only the members that Portico uses. */
   readonly jwk: JsonObject;
 }
 
-/** The error for a key that must not be used. The message explains why. */
+/** Thrown for a key that must not be used. The message explains why. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
@@ -37,8 +37,8 @@ const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). With larger keys, an attacker
- * could make the server spend too much time on each verification.
+ * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). Each verification with a larger
+ * key would take too long, which an attacker could exploit.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
@@ -52,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose. Callers
- * must skip these keys (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
+ * callers must skip (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -123,7 +123,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
 }
 
 /**
- * Returns the algorithm in the header. Throws a JwsError for an unsupported algorithm, such as
+ * Returns the algorithm in the header. Throws a JwsError for an unsupported algorithm, for example
  * `none` or HMAC.
  */
 export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
@@ -133,8 +133,8 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
 }
 
 /**
- * Whether this key signed the JWS with the algorithm in the header. Returns false if the key may
- * not be used with that algorithm.
+ * Whether this key signed the JWS with the algorithm in the header. False if the key may not be
+ * used with that algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   const algorithm = getAlgorithm(jws);

@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. It has no foreign keys, because an expired row may stay in its
- * table longer than the row that it refers to.
+ * The schema of the first release. It has no foreign keys, because an expired row can outlive the
+ * row that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -27,8 +27,8 @@ function tables(schema: SchemaConnection): readonly string[] {
 function clientTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, flag, tableOptions } = types;
   return [
-    // `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg` are null for a
-    // client without keys.
+    // The columns `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg`
+    // are null for a client without keys.
     `CREATE TABLE oauth_clients (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       name ${text} NOT NULL,
@@ -60,7 +60,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image in base64. The server reads this column only to serve the image.
+    // The image is in base64. It is read only to serve the image.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -111,7 +111,7 @@ function grantTables({ types }: SchemaConnection): readonly string[] {
   return [
     // One authorization, with its authorization code and its current refresh token.
     // `refresh_answer` is the response to the last refresh, encrypted with the refresh token that
-    // was used (decision 37). `used_at` has no index, because each refresh writes it.
+    // was used (decision 37). `used_at` has no index, because every refresh writes it.
     `CREATE TABLE oauth_families (
       id ${identifier} NOT NULL PRIMARY KEY,
       client_id ${identifier} NOT NULL,
@@ -168,9 +168,9 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // The stored audit events. The server writes them only with `oauth_server:audit:keep`. The
-    // table is part of this migration because a released migration never changes. It contains no
-    // secrets, tokens or codes, and no hashes of them. Each id begins with the time of its event.
+    // Stored audit events, written only with `oauth_server:audit:keep`. The table is part of this
+    // migration because a released migration never changes. It contains no secrets, tokens or
+    // codes, and no hashes of them. Each id starts with the time of its event.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -189,7 +189,7 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements that create indexes. Lists are read from the newest row to the oldest. */
+/** Returns the statements that create indexes. Lists are read from newest to oldest. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -212,7 +212,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Index only the rows with an administrator, because few rows have one.
+    // Few rows have an administrator, so index only those.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
@@ -220,7 +220,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
 }
 
 /**
- * Inserts the locked rows. MySQL may run this migration twice, so the function removes the rows
+ * Inserts the rows for locking. MySQL may run this migration twice, so existing rows are removed
  * first.
  */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Rows without data. A transaction that counts rows first writes one of these rows. So two of these
- * transactions cannot run at the same time.
+ * Rows without data, for locking. A transaction that counts rows first writes one of these rows. So
+ * only one such transaction runs at a time.
  */
 
 /**

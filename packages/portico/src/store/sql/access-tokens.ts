@@ -16,9 +16,9 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time. So new rows are
- * added at the end of the table, and rows expire nearly in this order. That is why the table needs
- * no index on the expiry time.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
+ * the end of the table, and rows expire in nearly the same order. So the table needs no index on
+ * the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -32,9 +32,8 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token if it is valid. It is valid if it has not expired, its authorization and its
-   * client are not revoked, and the client still has its grant. Otherwise returns why it is not
-   * valid.
+   * Returns the token if it is valid, or otherwise why it is not. A token is valid if it has not
+   * expired, its authorization and its client are not revoked, and the client still has its grant.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -44,24 +43,24 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Revokes only this access token of the client. Returns the token if this call revoked it.
-   * Otherwise returns null.
+   * Revokes only this access token of the client. Returns the token, or null if this call did not
+   * revoke it.
    */
   async revokeAccessToken(
     token: OfferedToken,
     clientId: string,
     now: number,
   ): Promise<AccessToken | null> {
-    // Read the token before the DELETE, because afterwards its data is gone, and MySQL cannot
-    // return deleted rows. The client of a token never changes, so the data cannot be outdated.
+    // Read the token before the DELETE removes its data, because MySQL cannot return deleted rows.
+    // A token's client never changes, so the data cannot be outdated.
     const before = await this.findAccessToken(token, now);
-    // Run the DELETE even if no token was found. A read-only server may have returned old data, and
-    // it rejects this write.
+    // Run the DELETE even if no token was found. The read may have used a server that is read-only
+    // and out of date. Such a server rejects this write.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token to the application itself. There is no authorization. */
+  /** Issues a token to the application itself, without an authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -77,7 +76,7 @@ export class AccessTokenRecords {
    *
    * - The row of its client or family is revoked or gone.
    * - Its client is not admitted.
-   * - Its client has lost every grant with which access like this begins.
+   * - Its client has lost every grant that starts access like this.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
     const owner = { clientId: row.client_id, familyId: row.family_id };
@@ -85,8 +84,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The token began with an authorization that no longer exists. Its details are gone, so the
-    // server cannot tell with which grant it began.
+    // The token's authorization no longer exists. Its details are gone, so it is unknown which
+    // grant the access started with.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -114,7 +113,7 @@ export class AccessTokenRecords {
     };
   }
 
-  /** Returns the grants with which the access of this token can have begun. */
+  /** Returns the grants that this token's access can have started with. */
   #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
     if (family === null) return ['client_credentials', ...this.#further('client')];
     if (givenBy(details) !== null) return this.#further('organization');
@@ -135,10 +134,7 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'secret_hash',
 );
 
-/**
- * The owner of a token. If the token belongs to an authorization, it has the authorization's
- * audience.
- */
+/** A token's owner. A token that belongs to an authorization has the authorization's audience. */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;

@@ -34,8 +34,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // On some engines, a comparison of ids does not limit how many index entries they read. On
-    // these engines, limit the number of rows instead.
+    // On some engines, comparing ids does not limit how many index entries are read. On these
+    // engines, limit the number of rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
       `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
@@ -59,7 +59,9 @@ export class AuthorizationSearch {
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
-  /** Counts the active authorizations among the newest `limit`, and the people who gave them. */
+  /**
+   * Counts the active authorizations among the newest `limit` rows, and the people who gave them.
+   */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#further);
     const { rows } = await this.#database.execute<CountRow>(
@@ -78,7 +80,7 @@ export class AuthorizationSearch {
     };
   }
 
-  /** Returns the lowest id of the rows to read, and whether there are more rows below it. */
+  /** Returns the lowest id of the rows to read, and whether no rows are below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -138,8 +140,8 @@ function buildConditions(
 
 /**
  * Returns the condition for active authorizations. An authorization is no longer active if its
- * client is revoked or has lost the grants with which this kind of access begins. The condition
- * looks up the client for each row, because with a join an engine may start with all clients.
+ * client is revoked or has lost the grants that start this kind of access. The client is looked up
+ * for each row, because with a join an engine might start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where {
   const given = further('organization');
@@ -155,8 +157,8 @@ function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where 
 }
 
 /**
- * Whether an organization gave the authorization (`givenBy`). JSON escapes quotation marks inside a
- * value, so the pattern matches only the name of a member.
+ * Whether an organization gave the authorization (`givenBy`). JSON escapes quotation marks inside
+ * values, so the pattern matches only the name of a member.
  */
 const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 
@@ -172,7 +174,7 @@ interface HeldRow extends Omit<FamilyRow, 'thumbprint'> {
 
 interface CountRow {
   readonly seen: number | string;
-  /** MySQL returns a sum as text. */
+  /** MySQL returns sums as strings. */
   readonly living: number | string | null;
   readonly people: number | string;
 }

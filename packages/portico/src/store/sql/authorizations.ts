@@ -22,8 +22,8 @@ import {
 /**
  * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
  * current refresh token, and whether the authorization is revoked. Issuing tokens and revoking
- * update the same row, so these operations run one after the other. That is how a second use of a
- * code or token finds the row changed (decision 29).
+ * update the same row, so they run one after the other. That is how a second use of a code or token
+ * is detected (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -33,8 +33,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes all codes and tokens of the authorization, including tokens that are being issued at
-   * this moment. Returns false if the authorization was already revoked.
+   * Revokes all codes and tokens of the authorization, including tokens that are being issued right
+   * now. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -59,8 +59,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns whether any authorization has the scope `openid`, even if it has ended. If so, the
-   * server had a signing key at that time.
+   * Whether any authorization, even an ended one, has the scope `openid`. If so, the server once
+   * had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -70,8 +70,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns an authorization's client and person, even if the authorization has ended. Returns null
-   * if it is unknown.
+   * Returns an authorization's client and person, even if it has ended. Returns null if it is
+   * unknown.
    */
   async findHolder(
     familyId: string,
@@ -97,7 +97,7 @@ export class AuthorizationRecords {
 
   /**
    * Returns the person's active authorizations for clients that are not revoked, oldest first.
-   * Includes clients that are not admitted at the moment.
+   * Includes clients that the server does not accept at the moment.
    */
   async listAuthorizations(
     person: PersonReference,
@@ -114,7 +114,7 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Adds these details to an authorization. Replaces existing details with the same names. */
+  /** Adds details to an authorization, and replaces existing details with the same names. */
   async addDetails(familyId: string, added: Details): Promise<void> {
     await this.#database.transaction((connection) =>
       changeDetails(connection, familyId, (details) => ({ ...details, ...added })),
@@ -129,14 +129,14 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Reads the first `limit` of the person's authorizations whose ids are below this one (null for
-   * all ids), and revokes the active ones.
+   * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
+   * id), and revokes the active ones.
    *
-   * With `goingBackTo`, revokes only authorizations that began without the consent page, because of
+   * With `goingBackTo`, revokes only authorizations that were started without the consent page, by
    * an earlier one whose id is at most this id.
    *
-   * Returns how many were active, how many it revoked, and the first and the last id that it read.
-   * The last id is null if there are no more authorizations.
+   * Returns how many were active, how many it revoked, and the first and last id that it read. The
+   * last id is null if there are no more authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -161,8 +161,8 @@ export class AuthorizationRecords {
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
-    // Use a transaction, because the engine may abort the statement if another batch writes the
-    // same rows in another order. Portico then tries the transaction again.
+    // Use a transaction: the engine may abort the statement if another batch writes the same rows
+    // in a different order. Portico then retries the transaction.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -183,7 +183,7 @@ export class AuthorizationRecords {
 
   /**
    * Removes at most `limit` of the person's authorizations, with their codes and tokens. Like
-   * `prune`, it may return `more` even if it removed none.
+   * `prune`, may return `more` even if it removed none.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -196,14 +196,14 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false when it is durable that there was nothing to revoke. */
+  /** Returns false after it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 }
 
-/** Removes at most `limit` authorizations that meet the condition. */
+/** Removes at most `limit` authorizations that match the condition. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,

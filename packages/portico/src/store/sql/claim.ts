@@ -2,19 +2,19 @@ import { type Database, getDialect, type SqlConnection, type SqlParameter } from
 import { insertInto } from './statements.ts';
 
 /**
- * Two statements: an UPDATE that changes a row only if it is in the right state (it "claims" the
- * row), and an INSERT that runs only if the UPDATE has changed the row.
+ * Two statements. The UPDATE "claims" a row: it changes the row only if it is in the right state.
+ * The INSERT runs only if the UPDATE changed the row.
  */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both statements as one. Null if the engine needs a transaction for them. */
+  /** Both statements as one. Null if the engine needs a transaction. */
   readonly together: string | null;
 }
 
 /**
- * `columns` are the new row's columns, such as `id, expires_at`. Names of time columns end in `_at`
- * or `_after`.
+ * `columns` lists the columns of the new row, for example `id, expires_at`. The names of time
+ * columns end in `_at` or `_after`.
  */
 export function claimAndInsert(
   database: Database,
@@ -28,22 +28,22 @@ export function claimAndInsert(
 
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
-  /** A check that must succeed before the claim. It begins with a write. */
+  /** A check that must succeed before the claim. It starts with a write. */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
-   * Returns whether the claim took effect. False means that it will never take effect. It is called
-   * if the connection was lost before the store answered.
+   * Whether the claim took effect. False means that it never will. Called if the connection was
+   * lost before the store responded.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Updates one row and inserts another one. Does both or neither. Returns false if no row was in the
+ * Updates one row and inserts another. Does both or neither. Returns false if no row was in the
  * right state for the UPDATE.
  *
  * The UPDATE is the first statement of its transaction. On MySQL, a read before it would fix a
- * snapshot, and so could miss a revocation. On other engines, a read before it could cause a
+ * snapshot, which could miss a revocation. On other engines, a read before it could cause a
  * deadlock.
  */
 export async function claimThenInsert(

@@ -11,14 +11,14 @@ import { words } from './statements.ts';
 
 /**
  * The columns of a client row. Statements list all columns, because a newer schema may add columns
- * while this process still runs.
+ * while this process is running.
  */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, secret_expires_at,
   previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
   dpop_bound_access_tokens, client_uri, logo_hash`;
 
-/** The columns for the values that `keyValues` returns. */
+/** Sets the columns that `keyValues` returns values for. */
 export const SET_KEYS =
   'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ' +
   '?, pushes_requests = ?, dpop_bound_access_tokens = ?';
@@ -58,7 +58,7 @@ export function keyValues({
   return [...columnsOf(keys), pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 
-/** A release that does not know the method `workload` finds no keys in the row. */
+/** Releases that do not know the method `workload` find no keys in the row. */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];
   const { workload } = keys;
@@ -91,9 +91,9 @@ export interface ClientRow {
   /** `private_key_jwt` or `workload`. Null for a client without keys. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
-  /** For a workload: its subject. */
+  /** A workload's subject, if the method is `workload`. */
   readonly jwks: string | null;
-  /** For a workload: its issuer. */
+  /** A workload's issuer, if the method is `workload`. */
   readonly jwks_uri: string | null;
   readonly pushes_requests: number | null;
   readonly dpop_bound_access_tokens: number | null;
@@ -127,7 +127,7 @@ export function toClient(row: ClientRow): Client {
   };
 }
 
-/** The client's site and logo, from a row. */
+/** Returns the client's site and logo from a row. */
 export function getLook({
   client_uri: siteUri,
   logo_hash: logoHash,
@@ -135,7 +135,7 @@ export function getLook({
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
-/** If this release does not know the method, none of the client's keys can authenticate it. */
+/** If this release does not know the method, the client cannot authenticate with any keys. */
 function getKeys(row: ClientRow): ClientKeys {
   const { token_endpoint_auth_method: method, jwks, jwks_uri: jwksUri } = row;
   if (method === 'private_key_jwt')

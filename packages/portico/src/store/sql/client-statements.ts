@@ -4,15 +4,15 @@ import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client
 import { replaceLogo } from './logos.ts';
 import { exists, insertInto } from './statements.ts';
 
-/** Inserts a client's row. `clientValues` returns its values. */
+/** Inserts a client's row. The values come from `clientValues`. */
 export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
-/** Returns the client with this id, as it is stored. */
+/** Returns the client with this id as it is stored. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces. So compare the client id again, byte by byte.
+  // Some collations ignore trailing spaces, so compare the client id again.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -39,7 +39,7 @@ export async function insertWhole(
   await addition?.(connection);
 }
 
-/** Inserts all of these clients or none. If one of the ids already exists, returns that id. */
+/** Inserts all of these clients or none. Returns the first id that already exists, or null. */
 export async function insertAll(
   connection: SqlConnection,
   clients: readonly Client[],
@@ -50,7 +50,7 @@ export async function insertAll(
   return null;
 }
 
-/** Returns whether exactly this client exists, and not a later one with the same id. */
+/** Whether exactly this client exists, not a later one with the same id. */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -60,13 +60,13 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 /**
  * The id of a row that a transaction inserts first and deletes last. So other transactions never
  * see the row. On every engine, a second insert of this id waits until the first transaction has
- * ended. Use this row if a step decides about all clients and there is no other row to lock.
+ * ended. Use it if a step depends on all clients and there is no other row to lock.
  */
 export const TURN = 'one at a time';
 
 /**
- * Runs the work while no other transaction can insert the row `TURN`. So these transactions run one
- * after the other. The row copies the values of this client.
+ * Runs the work while no other transaction can insert the row `TURN`, so these transactions run one
+ * after the other. The row is a copy of this client.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether a client with this id is allowed to do anything now. If it is not, look-ups by its id or
- * its tokens treat the client as revoked. Only the list of all clients and a person's list of
- * authorizations show the stored state.
+ * Whether a client with this id may do anything now. If not, look-ups by its id or its tokens treat
+ * the client as revoked. Only the list of all clients and a person's list of authorizations show
+ * the stored state.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -49,7 +49,7 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Inserts the client together with its logo and its additional data. */
+  /** Inserts the client, with its logo and its additional data. */
   insertClient(client: Client, its: WithClient = {}): Promise<void> {
     return its.logo === undefined && its.addition === undefined
       ? insertClient(this.#database, client)
@@ -58,8 +58,8 @@ export class ClientRecords {
 
   /**
    * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
-   * it inserted the new client. If several calls run at the same time, even in other processes,
-   * they run one after the other. Each call sees the clients that the earlier ones inserted.
+   * the new client was inserted. If several calls run at the same time, even in different
+   * processes, they run one after the other. Each one sees the clients that earlier ones inserted.
    */
   insertClientUnless(
     client: Client,
@@ -89,7 +89,7 @@ export class ClientRecords {
 
   /**
    * Inserts all of these clients. If one of their ids exists, inserts none and returns that id. If
-   * several calls run at the same time, even in other processes, they run one after the other.
+   * several calls run at the same time, even in different processes, they run one after the other.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
     const [first] = clients;
@@ -107,8 +107,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client with this id, even if it is revoked. Compares ids byte by byte. Returns null
-   * if the id is unknown.
+   * Returns the client with exactly this id, even if it is revoked. Returns null if the id is
+   * unknown.
    */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
@@ -117,13 +117,13 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret. It expires at `expiresAt` (null: never).
+   * Makes this the current secret. It expires at `expiresAt` (null: it never expires).
    *
-   * The old secret becomes the previous secret. It is accepted until `previousExpiresAt` (null: not
-   * at all), but never longer than before. An earlier previous secret is dropped.
+   * The old secret becomes the previous secret. It works until `previousExpiresAt` (null: it stops
+   * immediately), but never longer than before. An earlier previous secret stops working.
    *
-   * Returns false for an unknown, public or revoked client, and if `replaced` does not match the
-   * hash of the current secret.
+   * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
+   * secret's hash.
    */
   async rotateSecret(
     clientId: string,
@@ -135,7 +135,7 @@ export class ClientRecords {
     const [isReplaced, replacing] =
       replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
-    // MySQL assigns from left to right. So copy the current secret before it is replaced.
+    // MySQL assigns from left to right, so copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
       this.#database.execute(
         `UPDATE oauth_clients SET previous_secret_hash = ${previous},
@@ -153,9 +153,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the result of the rotation was lost, rotate again, so that the lost statement has no
-    // effect if it runs later. Otherwise, it would end the secret that the application uses,
-    // although no one has received the new secret.
+    // If the result of the rotation was lost, rotate again. Then the lost statement has no effect
+    // if it runs later. Otherwise, it would end the secret that the application uses, although no
+    // one has received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -165,8 +165,8 @@ export class ClientRecords {
 
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
-   * site, logo, and ID token algorithm. Returns false if one of these has changed since the caller
-   * read the client, or if the client is revoked. A given logo replaces the old one; null removes
+   * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
+   * the client, or if the client is revoked. A given logo replaces the old one, and null removes
    * it. The addition must have the same result if it runs twice.
    */
   updateClient(
@@ -184,7 +184,7 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Run this in a new transaction, which waits until the lost one has ended.
+      // Run this in a new transaction. It waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
@@ -199,8 +199,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client in this transaction, if an operator registered it and it is not revoked.
-   * Until the transaction ends, no other transaction at this server can write the client.
+   * Returns the client if an operator registered it and it is not revoked. Until the transaction
+   * ends, no other transaction can write the client.
    */
   async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
     const client = await claimClient(connection, id);
@@ -208,8 +208,8 @@ export class ClientRecords {
   }
 
   /**
-   * Revokes the client and all of its tokens. Returns false if the client is unknown or was already
-   * revoked. In the second case, the earlier revocation is durable.
+   * Revokes the client and all of its tokens. Returns false if the client is unknown or already
+   * revoked. If it was already revoked, that revocation is durable when this method resolves.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -221,7 +221,7 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a client that is revoked from the start, unless a client with its id exists. */
+  /** Stores a client that is revoked, unless a client with this id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
@@ -232,7 +232,7 @@ export class ClientRecords {
     return listClients(this.#database);
   }
 
-  /** Returns the first `limit` clients after this id, in the order of their ids, byte by byte. */
+  /** Returns the first `limit` clients after this id, ordered by id. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
       `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id ` +
@@ -242,7 +242,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Returns whether any client that is not revoked may ask for ID tokens. */
+  /** Whether any client that is not revoked may request ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
     const dialect = getDialect(this.#database);
@@ -287,14 +287,14 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether both clients have the same values in all columns that `UPDATE_CLIENT` sets. */
+/** Whether both clients are equal in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }
 
 /**
  * Waits until every other transaction that writes the client's row has ended. Then returns the
- * client, if an operator registered it. From then on, no other transaction can write the row.
+ * client if an operator registered it. From then on, no other transaction can write the row.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);

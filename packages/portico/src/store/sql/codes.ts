@@ -18,7 +18,7 @@ import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
 /**
- * Reads and writes authorization codes. They are columns of `oauth_families`. `answerConsent`
+ * Reads and writes authorization codes, which are columns of `oauth_families`. `answerConsent`
  * inserts a new code together with its authorization.
  */
 export class CodeRecords {
@@ -30,7 +30,7 @@ export class CodeRecords {
     this.#spend = usingGrant(database, SPEND_CODE);
   }
 
-  /** Returns the code, used or not. Returns null if it is unknown. */
+  /** Returns the code, even if it was used. Returns null if it is unknown. */
   async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
     const row = await findGrantRow(this.#database, offered);
     if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
@@ -58,8 +58,8 @@ export class CodeRecords {
 
   /**
    * Marks the code as used without issuing tokens, because the request did not match it. If the
-   * code was already used and its own client sends it, revokes the authorization. Returns true if
-   * this call revoked the authorization.
+   * code was already used and its own client sends it, revokes the authorization. Returns whether
+   * this call revoked it.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -69,7 +69,7 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces an authorization's unused code. Only the new code stays valid. The description of the
+   * Replaces an authorization's unused code, so that only the new code is valid. The given
    * authorization must match the stored row.
    */
   async replaceCode(
@@ -81,8 +81,8 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // If the answer of the store was lost, run the statement again. This is safe, because the
-    // client does not have the code yet.
+    // If the store's response was lost, run the statement again. This is safe: the client does not
+    // have the code yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
     // A used code cannot be replaced.
@@ -90,8 +90,7 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization, unless its code was only replaced. Returns why no tokens were
-   * issued.
+   * Revokes the authorization unless its code was only replaced. Returns why no tokens were issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);

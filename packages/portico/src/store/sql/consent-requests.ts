@@ -15,7 +15,7 @@ export class ConsentRequestRecords {
     this.#allow = new NewAuthorizations(database, ANSWER);
   }
 
-  /** Inserts the request. Returns false if a request with this id exists. */
+  /** Inserts the request. Returns false if a request with this id already exists. */
   async insertConsentRequest(request: ConsentRequest): Promise<boolean> {
     const insert = this.#database.execute(INSERT, [
       request.idHash,
@@ -40,8 +40,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Returns the request, even if it has been answered, has ended or has expired. Returns null if it
-   * is unknown.
+   * Returns the request, even if it was answered, has ended or has expired. Returns null if it is
+   * unknown.
    */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
     const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
@@ -50,7 +50,7 @@ export class ConsentRequestRecords {
 
   /**
    * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request was answered, ended or shown with other scopes after the caller read it.
+   * request was answered, ended or shown with different scopes since the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -65,7 +65,7 @@ export class ConsentRequestRecords {
     return affected === 1;
   }
 
-  /** Ends the request without an answer. Changes nothing if the request has an answer. */
+  /** Ends the request without an answer. Has no effect on an answered request. */
   async voidConsentRequest(idHash: string): Promise<void> {
     await this.#database.execute(
       "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
@@ -74,13 +74,13 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. `allowed` is the authorization to begin, with its code. It
-   * is null if the person denies. Returns false if the request has been answered or ended, or has
-   * expired.
+   * Records the person's answer, once. `allowed` is the authorization to start, with its code, or
+   * null if the person denies access. Returns false if the request was already answered, has ended
+   * or has expired.
    *
-   * If the server skips the consent page, `prior` is the earlier authorization with the consent. It
-   * must be active and still cover the request when the new one is written. Otherwise this changes
-   * nothing, and returns false.
+   * If the consent page is skipped, `prior` is the earlier authorization with the consent. It must
+   * be active and still cover the request when the new one is written. Otherwise, changes nothing
+   * and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -103,9 +103,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends those of the person that wait for an
-   * answer. With `forget`, removes all requests of the person instead. Returns the number of these
-   * requests, and the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends this person's waiting requests. With
+   * `forget`, removes all of this person's requests instead. Returns how many it ended or removed,
+   * and the last id that it read. The id is null if there are no more requests.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -132,8 +132,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends those that wait for an answer. Returns
-   * the number of these requests, and the last id that it read, or null.
+   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns how many it
+   * ended, and the last id that it read. The id is null if there are no more requests.
    */
   async endRequests(
     after: string,
@@ -181,15 +181,15 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies a request that has no answer yet, or that a statement with a lost result has already
- * denied. Uses the same values as `ANSWER`.
+ * Denies a request that has no answer yet, or that a statement with a lost result already denied.
+ * Has the same values as `ANSWER`.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
 /**
  * Returns the parameters as JSON, because a client may send characters that a text column rejects,
- * such as NUL.
+ * for example NUL.
  */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
@@ -221,7 +221,7 @@ function consentParameters(request: ConsentParameters): string {
   } satisfies StoredParameters);
 }
 
-/** The parameters in the form in which they are stored. */
+/** The parameters as they are stored. */
 type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
   readonly dpopJkt: ConsentRequest['thumbprint'];
   readonly pushed?: ConsentRequest['direct'];

@@ -9,8 +9,8 @@ export class CookieKeyRecords {
   }
 
   /**
-   * Returns the stored key of this period. If there is no stored key, stores and returns
-   * `candidate`. Removes keys from periods before `oldest`.
+   * Returns this period's stored key. If no key is stored, stores and returns `candidate`. Removes
+   * keys of periods before `oldest`.
    */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);

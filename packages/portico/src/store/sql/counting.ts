@@ -1,17 +1,17 @@
 import type { SqlConnection, SqlParameter } from '@portico/sql';
 
-/** A range of rows of a table, in the order of their ids. */
+/** The result of counting a range of a table's rows, in the order of their ids. */
 export interface CountedRows {
-  /** How many rows meet the condition. */
+  /** How many rows match the condition. */
   readonly living: number;
-  /** The id of the last row. Null if there are no more rows. */
+  /** The id of the last row. Null if no more rows follow. */
   readonly last: string | null;
 }
 
 /**
- * Reads the first `limit` rows after this key in one statement, in the order of the primary key.
- * Returns how many meet the condition, and where to continue. The cost depends only on the limit,
- * not on the size of the table.
+ * Reads the first `limit` rows after this key in one statement, ordered by primary key. Returns how
+ * many match the condition and where to continue. The cost depends only on the limit, not on the
+ * size of the table.
  */
 export async function countRows(
   database: SqlConnection,
@@ -20,7 +20,7 @@ export async function countRows(
   after: string,
   limit: number,
 ): Promise<CountedRows> {
-  // MySQL returns a sum as text.
+  // MySQL returns sums as strings.
   const { rows } = await database.execute<{
     seen: number;
     living: number | string | null;

@@ -11,8 +11,9 @@ import {
 import { insertInto, placeholders } from './statements.ts';
 
 /**
- * Reads and writes document clients: rows in `oauth_clients` whose id is a document's URL. Each row
- * has the contents of the document when it was last fetched to show the client to a person.
+ * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
+ * Each row has the contents that the document had when it was last fetched to show the client to a
+ * person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -36,9 +37,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client existed, and otherwise
-   * `new`. If the client was revoked, or was unblocked after the document was read, changes nothing
-   * and returns `revoked`.
+   * Stores the document's current contents. Returns `known` if the client existed, and `new`
+   * otherwise. If the client was revoked, or was unblocked after the document was read, changes
+   * nothing and returns `revoked`.
    */
   async keepDocumentClient(
     client: Client,
@@ -47,15 +48,14 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // Another process has inserted the client first, or an operator has blocked it.
+    // Another process inserted the client first, or an operator blocked it.
     return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
   }
 
   /**
-   * Unblocks a revoked document client. It starts again as a new client. Until its document is
-   * stored, it has no redirect URIs and grants. Its earlier authorizations and tokens end,
-   * including those that are being issued at this moment. Returns false if the client is not
-   * revoked.
+   * Unblocks a revoked document client, which starts again as a new client. Until its document is
+   * stored, it has no redirect URIs and no grants. Its earlier authorizations and tokens end,
+   * including those that are being issued right now. Returns false if the client is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -84,10 +84,12 @@ export class DocumentClientRecords {
 }
 
 /**
- * Updates the client's row first, so that other transactions see the client unblocked only after
- * its earlier authorizations have ended. Ends requests before authorizations. If an answer to a
- * request is being written, this function waits for it, or the answer finds its request ended. So
- * the answer cannot start an authorization that this function misses.
+ * Updates the client's row first. So other transactions see the client unblocked only after its
+ * earlier authorizations have ended.
+ *
+ * Ends requests before authorizations. If an answer to a request is being written, this function
+ * waits for it, or the answer finds that its request has ended. So no answer can start an
+ * authorization that this function misses.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -149,8 +151,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Reads the keys without locks. The rows can then be written by key. No index contains the client,
- * so locks would also affect the rows of other clients.
+ * Reads the keys without locks, so that the rows can then be written by key. No index contains the
+ * client, so locks would also affect other clients' rows.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -162,9 +164,8 @@ async function getKeys(
 }
 
 /**
- * Finds waiting and pushed requests of the client. The table contains their parameters as JSON. If
- * the URL contains `_` or `%`, the pattern matches too many rows, so the function checks the
- * results.
+ * Finds the client's waiting and pushed requests. Their parameters are stored as JSON. If the URL
+ * contains `_` or `%`, the pattern matches too many rows, so the results are checked again.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -182,7 +183,7 @@ const AT_ONCE = 500;
 
 /**
  * Writes rows in the order of their keys. Every function that writes several of these rows uses
- * this order, so that there are no deadlocks.
+ * this order, which prevents deadlocks.
  */
 async function each(
   keys: readonly string[],

@@ -7,9 +7,9 @@ import { placeholders } from './statements.ts';
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** Whether the authorization ends only if no tokens were issued yet. */
+  /** Whether the authorization ends only if it has received no tokens. */
   readonly keepsAccess: boolean;
-  /** When the request that creates the authorization began, in milliseconds since 1970. */
+  /** When the request that creates the authorization started, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
@@ -20,19 +20,19 @@ export interface EndedFamilies {
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
-  /** The ids of the authorizations that never got tokens, and now cannot get any. */
+  /** The ids of the authorizations that never received tokens and now never will. */
   readonly unused: ReadonlySet<string>;
 }
 
 /** The maximum number of rows in one statement. */
 const BATCH = 100;
-/** The longest time between `createdAt` and the stored authorization, in milliseconds. */
+/** The longest time from `createdAt` until an authorization is stored, in milliseconds. */
 const MAY_BEGIN = 600_000;
 
 /**
  * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a blocking row with the same key, so that a request that is still running cannot store
- * it. Authorizations that keep their access lose the given detail.
+ * inserts a blocking row with the same key. So a request that is still running cannot store it.
+ * Authorizations that keep their access lose the given detail.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
@@ -81,7 +81,7 @@ interface Row {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
-  /** The number of times tokens were issued. Null if no tokens were issued yet. */
+  /** How often tokens were issued. Null if they never were. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
 }

@@ -4,15 +4,15 @@ import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /**
- * How many rows a batch has ended, and the last key that it read. The key is null if there are no
- * more rows.
+ * How many rows a batch ended, and the last key that it read. The key is null if no more rows
+ * follow.
  */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
 }
 
-/** Ends everything that was ever issued. Use it after you restore a backup. */
+/** Ends everything that was ever issued. For use after a backup is restored. */
 export class EverythingIssued {
   readonly #database: Database;
 
@@ -21,7 +21,8 @@ export class EverythingIssued {
   }
 
   /**
-   * Returns the highest authorization id and access token id. An id is null if its table is empty.
+   * Returns the highest authorization id and the highest access token id. An id is null if its
+   * table is empty.
    */
   async newestIds(): Promise<{
     readonly family: string | null;
@@ -35,8 +36,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns how many, and the last id that it read. The id is null if there are no
-   * more authorizations and all revocations are durable.
+   * the active ones. Returns how many it revoked, and the last id that it read. The id is null if
+   * there are no more authorizations and all revocations are durable.
    */
   async revokeFamilies(
     after: string,
@@ -62,7 +63,7 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after`. Revokes the active ones that
-   * began without the consent page, because of an earlier one whose id is at most `newestId`. Also
+   * were started without the consent page, by an earlier one whose id is at most `newestId`. Also
    * returns how many were active.
    */
   async revokeGoingBack(
@@ -95,10 +96,7 @@ export class EverythingIssued {
     return affected;
   }
 
-  /**
-   * Like `revokeFamilies`, but removes the access tokens of the clients themselves
-   * (`client_credentials`).
-   */
+  /** Like `revokeFamilies`, but removes clients' own access tokens (`client_credentials`). */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;

@@ -12,7 +12,7 @@ export interface RegistrationAges {
 
 /**
  * Removes expired authorizations, consent requests, access tokens, registrations and single-use
- * values. Other code removes cookie keys, stored audit events and the kit's sessions.
+ * values. Cookie keys, stored audit events and the kit's sessions are removed elsewhere.
  */
 export class ExpiredRecords {
   readonly #database: Database;
@@ -55,8 +55,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Reads the first `limit` access tokens after this id, in the order of their issue, and removes
-   * the expired ones. Returns the last id that it read. The id is null if there are no more tokens.
+   * Reads the first `limit` access tokens after this id, oldest first, and removes the expired
+   * ones. Returns the last id that it read. The id is null if there are no more tokens.
    */
   async pruneAccessTokens(
     after: string,
@@ -85,7 +85,7 @@ export class ExpiredRecords {
    * - Removes document clients that were never used and whose document expired before
    *   `neverUsedBefore`, unless they are revoked.
    * - Removes initial access tokens that expired before `expiredBefore`.
-   * - Clears the stored network of clients that registered before `uncountedBefore`.
+   * - Clears the stored network of clients that were created before `uncountedBefore`.
    */
   async pruneRegistrations(
     before: RegistrationAges,
@@ -104,7 +104,7 @@ export class ExpiredRecords {
     return { clients, more: clients + tokens + uncounted > 0 };
   }
 
-  /** Removes at most `limit` expired single-use values. Returns how many it removed. */
+  /** Removes at most `limit` expired single-use values. Returns the number of removed values. */
   pruneSingleUses(expiredBefore: number, limit: number): Promise<number> {
     const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
     return removeWhere(this.#database, ['oauth_single_uses', 'hash'], expired, limit);
@@ -129,12 +129,12 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The conditions for unused clients that no operator registered. Each condition uses one index. */
+/** The conditions for unused clients that no operator registered. Each uses one index. */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep clients whose document is fresh, because a page can show them without writing to the
+    // Keep clients whose document is fresh, because a page can show them without a write to the
     // store. Also keep blocked URLs.
     [
       'document_fresh_until',

@@ -17,19 +17,19 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
+ * The part of a filter that an index of `oauth_families f` covers, and that index's order: by
  * person, by client, or by id.
  */
 export interface FamilyIndex extends Where {
   readonly order: string;
 }
 
-/** A text that sorts after every id, because ids are hexadecimal. */
+/** A string that sorts after every id, because ids are hexadecimal. */
 const ABOVE_ALL = '~';
 
 /**
- * Returns the index by person if the filter names a person. Otherwise returns the index by client
- * if it names a client. Otherwise returns the index by id.
+ * Returns the index for this filter: by person if the filter has a person, or by client if it has a
+ * client. Otherwise returns the index by id.
  */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
@@ -55,8 +55,8 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 }
 
 /**
- * Returns the condition for a person's rows. A planner that does not see the values would ignore an
- * order by a column with only one value. It would then read the whole table for each batch.
+ * Returns the condition for a person's rows. Without the values, a planner would ignore the order
+ * of a column with only one value. It would then read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -21,15 +21,17 @@ const FAMILY_COLUMNS =
   'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, ' +
   'f.thumbprint, f.details';
 
-/** The columns of a row `f` of `oauth_families` for a GrantRow. */
+/** The columns of a row `f` of `oauth_families` that a GrantRow needs. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
-/** The columns of a row `f` of `oauth_families` and its client `c` for an AuthorizationRow. */
+/**
+ * The columns of a row `f` of `oauth_families` and its client `c` that an AuthorizationRow needs.
+ */
 export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation,
   c.name AS client_name, c.scope AS client_scope, c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash`;
 
-/** The columns of a new row, for `familyValues`. */
+/** The columns of a new row. `familyValues` returns the values. */
 export const NEW_FAMILY_COLUMNS = `id, client_id, user_provider, user_id, subject, scope, audience, thumbprint, created_at, expires_at, prune_after,
     code_expires_at, code_hash, code_parameters, details`;
 
@@ -54,7 +56,7 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 }
 
 /**
- * A row that is not an authorization. It is revoked from the start, and has no code and no mark.
+ * A row that is not an authorization: it is revoked from the start, and has no code and no mark.
  */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
@@ -72,7 +74,7 @@ export interface FamilyRow {
   readonly scope: string;
   readonly audience: string | null;
   readonly thumbprint: string | null;
-  /** JSON. Null if there are no details. */
+  /** JSON, or null if there are no details. */
   readonly details: string | null;
 }
 
@@ -80,25 +82,22 @@ export interface GrantRow extends FamilyRow {
   readonly expires_at: number;
   readonly code_hash: string | null;
   /**
-   * JSON, because a client may send characters that a text column rejects, such as NUL. Null if the
-   * code was used.
+   * JSON, because a client may send characters that a text column rejects, for example NUL. Null if
+   * the code was used.
    */
   readonly code_parameters: string | null;
   readonly code_expires_at: number | null;
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /**
-   * How often tokens were issued. Null before the first time. The server does not read this column.
-   * It is for people who look at the row.
-   */
+  /** How often tokens were issued. Null before the first time. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
 /**
  * Returns the row that a code or refresh token refers to. The caller must check that the code or
- * token matches the row.
+ * token matches it.
  */
 export async function findGrantRow(
   database: Database,
@@ -123,8 +122,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * A prefix for the thumbprint of an authorization that was bound to a key after it had unbound
- * refresh tokens. No thumbprint begins with this character.
+ * The prefix of a stored thumbprint if the authorization had unbound refresh tokens before it was
+ * bound to this key. No thumbprint starts with this character.
  */
 const LATE = '+';
 
@@ -154,8 +153,8 @@ export function readDetails(stored: string | null): { readonly details?: Details
 }
 
 /**
- * Changes the details of an authorization in the caller's transaction. The first statement locks
- * the row, so that simultaneous changes are not lost.
+ * Changes an authorization's details in the caller's transaction. The first statement locks the
+ * row, so that simultaneous changes are not lost.
  */
 export async function changeDetails(
   connection: SqlConnection,
@@ -211,24 +210,24 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token's mark matches the mark of the authorization. Only the refresh tokens of the
- * authorization, current and used, contain the mark.
+ * Whether the token has the authorization's mark. All refresh tokens of the authorization contain
+ * the mark, even used ones. No other token contains it.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
 }
 
-/** The columns for the values that `refreshState` returns. */
+/** Sets the columns that `refreshState` returns values for. */
 export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * An authorization may stay in the table after its last token has expired. `prune_after` may be too
- * late by the remaining time divided by this number. Without this tolerance, every refresh would
- * write `prune_after`, which is in an index.
+ * How much later than necessary an authorization may be removed. `prune_after` may be too late by
+ * the remaining time divided by this number. Without this tolerance, every refresh would write
+ * `prune_after`, which is in an index.
  */
 const PRUNING_SLACK = 60;
 

@@ -1,7 +1,7 @@
 import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** Client metadata that features add, as JSON: a list of texts for each field. */
+/** Client metadata that features add, as JSON: a list of strings for each field. */
 const table: Migration = {
   name: 'oauth_server_client_metadata_0001_table',
   async up({ change, types }) {
@@ -13,7 +13,7 @@ const table: Migration = {
   },
 };
 
-/** The migrations of this table, in order. They apply if a feature adds client metadata. */
+/** The migrations for this table, in order. They apply if a feature adds client metadata. */
 export const furtherMetadataMigrations: readonly Migration[] = [table];
 
 /** How many clients one statement reads. */
@@ -37,7 +37,7 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Returns the fields of each client that has fields, with the client's id. */
+  /** Returns the fields of these clients, by client id. Clients without fields are left out. */
   async findAll(
     clientIds: readonly string[],
     connection: SqlConnection = this.#database,
@@ -56,7 +56,9 @@ export class FurtherMetadataRecords {
     return found;
   }
 
-  /** Removes at most `limit` rows whose client no longer exists. */
+  /**
+   * Removes at most `limit` rows whose client no longer exists. Returns the number of removed rows.
+   */
   async removeLeft(limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ client_id: string }>(
       `SELECT m.client_id FROM oauth_client_metadata m
@@ -72,10 +74,10 @@ export class FurtherMetadataRecords {
     return affected;
   }
 
-  /** Writes these fields in the caller's transaction. Keeps the client's other fields. */
+  /** Writes these fields in the caller's transaction. The client's other fields stay. */
   async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
-    // Write first. This locks the row, so that the next read sees the latest fields.
+    // Write first, which locks the row. So the read after it sees the latest fields.
     const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
     await connection.execute(claim, [clientId, '{}']);
     await connection.execute(

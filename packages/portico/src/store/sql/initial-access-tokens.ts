@@ -3,7 +3,7 @@ import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 
 /**
- * Reads and writes the tokens with which clients can register themselves (RFC 7591):
+ * Reads and writes the tokens that let clients register themselves (RFC 7591), in
  * `oauth_initial_access_tokens`.
  */
 export class InitialAccessTokenRecords {
@@ -22,7 +22,7 @@ export class InitialAccessTokenRecords {
     );
   }
 
-  /** Returns the token. Returns null if it is unknown. */
+  /** Returns the token, or null if it is unknown. */
   async findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE token_hash = ?`,
@@ -51,7 +51,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Uses the token once. Returns false if it has no uses left. */
+/** Uses the token once. Returns false if it has no uses left or has expired. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

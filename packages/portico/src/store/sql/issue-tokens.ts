@@ -5,22 +5,22 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * A use of a code or a refresh token. Its UPDATE changes the row of the authorization, so that a
- * second use finds the row changed.
+ * One use of a code or refresh token. The UPDATE changes the authorization's row, so that a second
+ * use finds the row changed.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued. It is called if the row is not in the state that the use needs,
-   * and never will be again.
+   * Returns why nothing was issued. Called if the row is not in the required state and can no
+   * longer reach it.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Returns the statements that mark a code or refresh token as used with this UPDATE, and insert its
+ * Returns two statements. This UPDATE marks a code or refresh token as used. An INSERT adds its
  * access token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
@@ -28,8 +28,8 @@ export function usingGrant(database: Database, claim: string): ClaimAndInsert {
 }
 
 /**
- * Marks a code or refresh token as used and inserts the access token. Does both or neither. No
- * other function issues tokens for a code or refresh token.
+ * Marks a code or refresh token as used and inserts the access token. Does both or neither. Only
+ * this function issues tokens for a code or refresh token.
  */
 export async function issueTokens(
   database: Database,
@@ -42,7 +42,7 @@ export async function issueTokens(
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
   // A code or token must not be used up without a response. So find out whether the access token
-  // was inserted. If it was not, prevent that it is inserted later.
+  // was inserted. If not, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -65,8 +65,8 @@ export async function issueTokens(
 }
 
 /**
- * Returns whether the authorization is active and this is its current refresh token. If it is not,
- * another process may have responded, and the client may have used that response.
+ * Whether the authorization is active and this is its current refresh token. Otherwise, another
+ * process may have responded, and the client may have used that response.
  */
 async function isLastWord(
   database: Database,

@@ -1,21 +1,21 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
- * Finds out whether a statement inserted its row if the answer of the store was lost (decision 9).
- * If the row does not exist, this code inserts a blocking row with its key. If the lost statement
- * arrives later, it finds the key taken. It then fails as a whole, including its UPDATE.
+ * Finds out whether a statement inserted its row if the store's response was lost (decision 9). If
+ * the row does not exist, a blocking row with the same key is inserted. If the lost statement
+ * arrives later, it finds the key taken and fails as a whole, including its UPDATE.
  */
 export interface BlockingRow {
   readonly insert: string;
-  /** The number of time columns in the blocking row. Each column gets the time of the insert. */
+  /** The number of time columns in the blocking row. All of them get the time of the insert. */
   readonly times: number;
-  /** Finds the row of the lost statement by its key and by a hash that no other row has. */
+  /** Finds the lost statement's row, by its key and by a hash that no other row has. */
   readonly find: string;
 }
 
 /**
- * Describes the blocking row of a table. `columns` are the row's columns, `id` first. The names of
- * time columns end in `_at` or `_after`. All other columns get an empty text.
+ * Describes a table's blocking row. `columns` lists its columns, `id` first. The names of time
+ * columns end in `_at` or `_after`. All other columns get an empty string.
  */
 export function blockingRow(table: string, columns: string, hashColumn: string): BlockingRow {
   const isTime = (name: string) => /_(?:at|after)$/.test(name);
@@ -28,13 +28,13 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
 }
 
 /**
- * Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking
- * row, so that the lost statement cannot insert it later.
+ * Returns whether the row with this key and hash was inserted. If not, inserts a blocking row, so
+ * that the lost statement cannot insert the row later.
  *
- * On every engine, the insert of the blocking row waits until every other transaction with the key
- * has ended. The function writes even if the row exists. So a `true` never comes from a standby,
- * and PostgreSQL answers only after its standbys have the row. Each attempt waits only briefly and
- * is then repeated, so that others can use the connection in between.
+ * On every engine, inserting the blocking row waits until all other transactions with this key have
+ * ended. A write happens even if the row exists. So `true` never comes from a standby, and
+ * PostgreSQL responds only after its standbys have the row. Each attempt waits only briefly and is
+ * then repeated, so that others can use the connection in between.
  */
 export function settleInsert(
   database: Database,
@@ -51,8 +51,8 @@ export function settleInsert(
 }
 
 /**
- * Inserts a blocking row with this key. If the key is taken, writes the existing row again,
- * unchanged.
+ * Inserts a blocking row with this key. If the key is taken, writes the existing row again without
+ * a change.
  */
 export async function blockInsert(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },

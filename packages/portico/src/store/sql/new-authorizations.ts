@@ -6,7 +6,7 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Begins authorizations that a person has approved. An UPDATE marks the approved row, such as a
+ * Starts authorizations that a person approved. An UPDATE marks the approved row, for example a
  * consent request. The same transaction inserts the authorization and its code.
  */
 export class NewAuthorizations {
@@ -22,7 +22,7 @@ export class NewAuthorizations {
   /**
    * Runs the UPDATE with these values and inserts the authorization. Does both or neither. Returns
    * false if the UPDATE changed no row. `prior` is an earlier authorization that must be active and
-   * still cover the new one. A revocation can end it only before or after this transaction.
+   * still cover the new one. It cannot be revoked during this transaction.
    */
   begin(
     claim: readonly SqlParameter[],
@@ -49,13 +49,13 @@ export class NewAuthorizations {
 
 /**
  * Locks the earlier authorization with a write, because a read takes no lock, or fixes a snapshot.
- * The write must really change the row, because locks do not reach other nodes of Galera, and only
- * changed rows conflict there. The only effect is that the row stays a millisecond longer.
+ * The write must change the row, because locks do not reach other nodes of Galera, and only changed
+ * rows conflict there. The only effect is that the row stays a millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;
 
-/** An authorization that does not exist yet, with the code for its first tokens. */
+/** A new authorization, with the code for its first tokens. */
 export interface NewAuthorization {
   readonly family: Family;
   readonly code: NewCode;

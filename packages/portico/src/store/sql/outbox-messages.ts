@@ -1,9 +1,9 @@
 import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** Undelivered messages are stored for this many milliseconds. */
+/** How long undelivered messages are kept, in milliseconds. */
 export const KEPT_UNDELIVERED = 7 * 86_400_000;
-/** The maximum number of undelivered messages that are stored for one receiver. */
+/** How many undelivered messages are kept for one receiver. */
 const MOST_UNDELIVERED = 1000;
 
 /** A message without its payload. */
@@ -73,7 +73,7 @@ export class OutboxMessages {
     await this.#database.transaction((connection) => removeOne(connection, { id, receiverId }));
   }
 
-  /** Removes messages, even if they are still waiting. Returns how many it removed. */
+  /** Removes messages, even if they are still waiting. Returns the number of removed messages. */
   async remove(ids: readonly string[]): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -97,7 +97,7 @@ export class OutboxMessages {
     await this.#removeExcess(receiverId);
   }
 
-  /** Makes messages wait again, until `expiresAt`. Returns how many messages now wait. */
+  /** Makes messages wait again, until `expiresAt`. Returns how many messages wait again. */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -116,7 +116,7 @@ export class OutboxMessages {
     });
   }
 
-  /** Removes at most `limit` expired messages. */
+  /** Removes at most `limit` expired messages. Returns the number of removed messages. */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
       'SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after ' +
@@ -126,7 +126,7 @@ export class OutboxMessages {
     return rows.length === 0 ? 0 : this.remove(rows.map(({ id }) => id));
   }
 
-  /** Counts the messages by their state. */
+  /** Counts messages by state. */
   async counts(): Promise<Readonly<Record<'waiting' | 'undelivered' | 'dropped', number>>> {
     const { rows } = await this.#database.execute<Readonly<Record<string, unknown>>>(
       `SELECT SUM(waiting) AS waiting, SUM(undelivered) AS undelivered, SUM(dropped) AS dropped
@@ -155,7 +155,7 @@ export class OutboxMessages {
     await this.remove(oldest.rows.map(({ id }) => id));
   }
 
-  /** Returns the receivers of these messages, in the order of the messages' ids. */
+  /** Returns these messages with their receivers, ordered by message id. */
   async #find(ids: readonly string[]): Promise<readonly Place[]> {
     if (ids.length === 0) return [];
     const { rows } = await this.#database.execute<{ id: string; receiver_id: string }>(
@@ -185,7 +185,7 @@ interface Row {
 }
 
 const COLUMNS = 'id, kind, receiver, attempts, reason, created_at, expires_at, undelivered_at';
-/** A text that sorts after every id. */
+/** A string that sorts after every id. */
 const BEHIND_ALL = 'g';
 const SET_ASIDE = 'waiting = waiting - 1, undelivered = undelivered + 1';
 const RESTORE = `due_at = CASE WHEN holder IS NULL THEN ? ELSE due_at END,
@@ -198,8 +198,8 @@ function toOutboxRow(row: Row): OutboxRow {
 }
 
 /**
- * Removes one message. The statement that removes the row also decides which counter decreases. So
- * the message counts once, even if an operator discards it during its delivery.
+ * Removes one message. The statement that removes the row decides which counter decreases. So the
+ * message counts once, even if an operator discards it while it is being delivered.
  */
 async function removeOne(connection: SqlConnection, { id, receiverId }: Place): Promise<boolean> {
   for (const state of ['waiting', 'undelivered'] as const) {
@@ -215,8 +215,8 @@ async function removeOne(connection: SqlConnection, { id, receiverId }: Place): 
 }
 
 /**
- * Removes a waiting message without changing the counters. Returns false if the message does not
- * wait.
+ * Removes a waiting message without changing the counters. Returns false if the message is not
+ * waiting.
  */
 export async function removeWaiting(connection: SqlConnection, id: string): Promise<boolean> {
   const statement = `DELETE FROM oauth_outbox_messages WHERE id = ? AND ${STATES.waiting}`;

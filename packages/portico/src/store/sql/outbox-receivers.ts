@@ -3,14 +3,14 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that never comes, so that no delivery is due. */
+/** A time that never comes. Used if no delivery is due. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
-/** The maximum number of receivers for which the number of dropped messages is shown. */
+/** How many receivers with dropped messages are shown. */
 const SHOWN = 50;
 
-/** A receiver to which only this process may deliver until its lease ends. */
+/** A receiver that only this process may deliver to until the lease ends. */
 export interface Lease {
   readonly id: string;
   readonly kind: string;
@@ -20,24 +20,24 @@ export interface Lease {
   readonly failures: number;
 }
 
-/** The result of a series of deliveries. */
+/** The result of a receiver's turn. */
 export interface TurnEnd extends LeaseEnd {
-  /** The id of the last message, if it was delivered and must be removed. Null otherwise. */
+  /** The id of the last message if it was delivered and must be removed, or null. */
   readonly delivered: string | null;
 }
 
 interface LeaseEnd {
-  /** When the next delivery may begin, in milliseconds since 1970. */
+  /** When the next delivery may start, in milliseconds since 1970. */
   readonly dueAt: number;
   readonly isTroubled: boolean;
 }
 
-/** A message whose delivery has failed. */
+/** A message whose delivery failed. */
 export interface FailedMessage {
-  /** The id of the message. */
+  /** The message's id. */
   readonly message: string;
   readonly reason: string;
-  /** Whether it waits behind all other messages of the receiver. */
+  /** Whether the message moves behind all other messages of the receiver. */
   readonly isLast: boolean;
 }
 
@@ -62,14 +62,13 @@ export interface DroppedMessages {
   readonly kind: string;
   /** The receiver of the messages. */
   readonly receiver: string;
-  /**
-   * The number of messages that were dropped since an operator last discarded the receiver's
-   * messages.
-   */
+  /** How many messages were dropped since an operator last discarded the receiver's messages. */
   readonly dropped: number;
 }
 
-/** The receivers in the outbox: which process delivers to them, and when. */
+/**
+ * The receivers in the outbox. Each row records which process delivers to the receiver, and when.
+ */
 export class OutboxReceivers {
   readonly #database: Database;
 
@@ -78,8 +77,8 @@ export class OutboxReceivers {
   }
 
   /**
-   * Adds a message in the caller's transaction. Writes the receiver's row first, so that the order
-   * of its messages' numbers is the order of their commits. If the receiver already has `most`
+   * Adds a message in the caller's transaction. Writes the receiver's row first, so that the
+   * numbers of its messages are in the order of their commits. If the receiver already has `most`
    * waiting messages, counts the message as dropped and returns false.
    */
   async add(
@@ -114,9 +113,9 @@ export class OutboxReceivers {
 
   /**
    * Takes a lease on at most `limit` receivers of these kinds that have a delivery due, longest due
-   * first. The lease moves `due_at`, so that no other process can take the receiver before the
-   * lease ends. Skips receivers for which another transaction is adding messages, so that the
-   * others do not wait.
+   * first. The lease moves `due_at`, so that no other process can take the receiver until the lease
+   * ends. Skips receivers that another transaction is adding messages for, so that this transaction
+   * does not wait.
    */
   async claim(
     kinds: readonly string[],
@@ -128,7 +127,7 @@ export class OutboxReceivers {
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
       ORDER BY is_troubled, due_at LIMIT ${limit}`;
     const parameters = [isTroubled ? 1 : 0, now, ...kinds];
-    // Most searches find nothing. They need no transaction.
+    // Most searches find nothing, and need no transaction.
     if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
     const { lockingUnlocked } = getDialect(this.#database);
     return this.#database.transaction(async (connection) => {
@@ -139,7 +138,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Extends a lease. Returns false if the lease has ended. */
+  /** Extends a lease. Returns false if it has ended. */
   async renew({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'UPDATE oauth_outbox_receivers SET due_at = ? WHERE id = ? AND holder = ? AND due_at > ?',
@@ -148,7 +147,7 @@ export class OutboxReceivers {
     return affected === 1;
   }
 
-  /** Ends a lease after deliveries, and removes the last message in the same transaction. */
+  /** Ends a lease after deliveries. Removes the last message in the same transaction. */
   async release(lease: Lease, { dueAt, isTroubled, delivered }: TurnEnd): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const isRemoved = delivered !== null && (await removeWaiting(connection, delivered));
@@ -158,7 +157,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Ends a lease after a failed attempt. If `isLast`, the message waits behind all others. */
+  /** Ends a lease after a failed attempt. With `isLast`, the message moves behind all others. */
   async fail(
     lease: Lease,
     { message, reason, isLast }: FailedMessage,
@@ -178,7 +177,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes deliveries due now, even after a failed attempt. */
+  /** Makes deliveries due now, even after failed attempts. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -187,7 +186,7 @@ export class OutboxReceivers {
     );
   }
 
-  /** Returns the receivers for whom most messages were dropped. */
+  /** Returns the receivers with the most dropped messages. */
   async dropped(): Promise<readonly DroppedMessages[]> {
     const { rows } = await this.#database.execute<DroppedMessages & Record<string, unknown>>(
       `SELECT kind, receiver, dropped FROM oauth_outbox_receivers WHERE dropped > 0
@@ -200,7 +199,7 @@ export class OutboxReceivers {
     }));
   }
 
-  /** Sets the number of dropped messages back to zero after an operator has seen it. */
+  /** Resets the number of dropped messages after an operator has seen it. */
   async forgetDropped(receiver: string | null): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -209,7 +208,10 @@ export class OutboxReceivers {
     );
   }
 
-  /** Removes receivers that have had no message for a month. */
+  /**
+   * Removes receivers that have had no messages for a month. Returns the number of removed
+   * receivers.
+   */
   async removeIdle(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
       `SELECT id FROM oauth_outbox_receivers WHERE ${IDLE} ORDER BY used_at LIMIT ${limit}`,
@@ -231,8 +233,8 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right. So columns that depend on `waiting` come before the one that
-// changes it. During a delivery, only the end of the lease makes the next delivery due.
+// MySQL assigns from left to right. So columns that depend on `waiting` come before the assignment
+// that changes it. During a delivery, only the end of the lease makes the next delivery due.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
@@ -258,9 +260,9 @@ interface Ended extends LeaseEnd {
 }
 
 /**
- * Ends a lease, and counts the waiting messages. The first statement locks the row, so that no
+ * Ends a lease and counts the waiting messages. The first statement locks the row, so that no
  * message is added in the meantime. If the count were too high, the receiver would be due again and
- * again. Returns false, and counts nothing, if the lease had already ended.
+ * again. Returns false and counts nothing if the lease had already ended.
  */
 async function end(
   connection: SqlConnection,

@@ -33,9 +33,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the refresh token, used or not. Returns null if it is unknown. Only refresh tokens
-   * contain the mark. So if a token has the mark of its authorization and is not the current token,
-   * it was used before.
+   * Returns the refresh token, even if it was used. Returns null if it is unknown. Only refresh
+   * tokens contain the mark. So a token that has its authorization's mark but is not the current
+   * token was used before.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -46,8 +46,8 @@ export class RefreshTokenRecords {
    * Marks the token as used and issues new tokens. Does both or neither. If the token was used
    * before, revokes the authorization.
    *
-   * If you pass an encrypted response to store, it replaces the stored one. In that case, a second
-   * use revokes nothing, and the refusal is `taken`.
+   * `sealed` is an encrypted response. If you pass it, it replaces the stored response. In that
+   * case, a second use revokes nothing, and the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -74,8 +74,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the authorization's stored response to the last refresh, after that refresh is durable.
-   * Returns null if there is no stored response or the authorization is revoked (decision 37).
+   * Returns the authorization's stored response to the last refresh, once that refresh is durable.
+   * Returns null if no response is stored, or if the authorization is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood

@@ -23,7 +23,8 @@ export class RegistrationRecords {
 
   /**
    * Registers a client within the limits, and uses the initial access token. Does both or neither.
-   * If several calls run at the same time, even in other processes, they run one after the other.
+   * If several calls run at the same time, even in different processes, they run one after the
+   * other. Returns null if the client was registered.
    */
   async registerClient(
     registration: NewRegistration,
@@ -32,8 +33,7 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check before the transaction, so that the server can reject a client that must wait without a
-    // write.
+    // Check before the transaction, so that a client that must wait is refused without a write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -43,7 +43,7 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // Run this in a new transaction, which starts after the lost one has ended.
+      // Run this in a new transaction. It starts after the lost transaction has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -53,8 +53,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns why a client with these properties would be refused now. Returns null if it would be
-   * registered.
+   * Returns why a client with this origin would be refused now, or null if it would be registered.
    */
   async findRefusal(
     registration: RegistrationOrigin,
@@ -66,7 +65,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns whether the client used an initial access token. If it did, an operator has vouched for
+   * Whether the client registered with an initial access token. If so, an operator has vouched for
    * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
@@ -95,7 +94,7 @@ export class RegistrationRecords {
    *
    * - The client was revoked.
    * - Its registration access token has changed.
-   * - The client has been used, and the redirect URIs differ from the stored ones.
+   * - The client has been used, and its redirect URIs would change.
    */
   async updateRegistration(
     client: Client,
@@ -136,8 +135,8 @@ async function updateRegistration(
 }
 
 /**
- * Locks the row that every registration writes first, even in other processes. So registrations run
- * one after the other.
+ * Locks the row that every registration writes first. So registrations run one after the other,
+ * even in different processes.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
@@ -147,7 +146,7 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
 }
 
 /**
- * Runs while no other registration runs. So no other client registers between the count and the
+ * Only one registration runs at a time, so no other client registers between the count and the
  * insert.
  */
 async function register(
@@ -165,7 +164,7 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the client is used at this moment, it stays. The number of clients is then one above the
+    // A client that is being used right now stays. The number of clients is then one above the
     // limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
@@ -180,14 +179,17 @@ async function register(
   return null;
 }
 
-/** Returns why no other client may register now, or which unused client must be removed first. */
+/**
+ * Returns why no other client may register now, or which unused client must be removed first.
+ * Returns null if a client may register.
+ */
 async function getRefusal(
   connection: SqlConnection,
   { network, initialTokenHash }: RegistrationOrigin,
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // An operator decides how many clients register with tokens. Registrations without a token must
+  // The operator decides how many clients register with tokens. Registrations without a token must
   // not block these clients.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(

@@ -1,8 +1,8 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** A use of a single-use value, such as an assertion. */
+/** One use of a single-use value, for example an assertion. */
 export interface SingleUse {
-  /** SHA-256 of its kind, its owner and its `jti`. */
+  /** SHA-256 of its kind, owner and `jti`. */
   readonly hash: string;
   readonly expiresAt: number;
 }
@@ -16,13 +16,13 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use durably. Returns false if any process has recorded the value before. The record
+   * Records a use durably. Returns false if any process already recorded this value. The record
    * stays at least until it expires. Throws if the result is unknown. In that case, no caller may
    * use the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
-    // The inserted row marks the value as used. If there are several simultaneous inserts, on any
-    // node, only one succeeds.
+    // The inserted row marks the value as used. Of several simultaneous inserts, on any node, only
+    // one succeeds.
     return insertIfNone(this.#database, ROW, '(hash)', [hash, expiresAt]);
   }
 }

@@ -12,7 +12,7 @@ export async function exists(
   return rows.length > 0;
 }
 
-/** Returns the statement that inserts a row with these columns, such as `id, scope`. */
+/** Returns a statement that inserts a row with these columns, for example `id, scope`. */
 export function insertInto(table: string, columns: string): string {
   return `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
 }
@@ -21,18 +21,18 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** The condition that a row's scopes include `openid`. */
+/** Matches rows whose scopes include `openid`. */
 export const HAS_OPENID =
   "scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %'";
 
-/** Returns the words in a space-separated list. */
+/** Splits a list that is separated by spaces. */
 export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
 }
 
 /**
- * Resolves when it is durable that there is nothing to revoke. If a read may show data that is lost
- * later, writes the revocation again, unchanged.
+ * Resolves when it is durable that there is nothing to revoke. Some reads can return data that is
+ * lost later. In that case, writes the revocation again without a change.
  */
 export async function confirmRevocation(
   database: Database,
@@ -44,7 +44,7 @@ export async function confirmRevocation(
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 
-/** A condition on a row, such as `['expires_at', '< ?', [now]]`. */
+/** A condition on a row, for example `['expires_at', '< ?', [now]]`. */
 export type Condition = readonly [
   column: string,
   test: string,
@@ -52,9 +52,9 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that meet the condition, in the order of the condition's
- * column. PostgreSQL plans the statement without its values. If there were no order, it would
- * expect a third of the table to match, and read the whole table instead of the index.
+ * Returns the keys of at most `limit` rows that match the condition, ordered by its column.
+ * PostgreSQL plans the statement without its values. Without an order, it would expect a third of
+ * the table to match, and would read the whole table instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -71,8 +71,8 @@ export async function keysWhere(
 }
 
 /**
- * Removes at most `limit` matching rows. Reads the keys first and removes the rows by key, because
- * not every engine has a DELETE with a limit.
+ * Removes at most `limit` matching rows. Reads the keys first and removes rows by key, because not
+ * every engine supports DELETE with a limit.
  */
 export async function removeWhere(
   connection: SqlConnection,
@@ -88,7 +88,10 @@ export async function removeWhere(
   );
 }
 
-/** Removes the rows with these keys that still meet the condition. */
+/**
+ * Removes the rows with these keys if they still match the condition. Returns the number of removed
+ * rows.
+ */
 export async function removeKeys(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],

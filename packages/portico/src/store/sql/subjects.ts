@@ -13,8 +13,8 @@ export class SubjectRecords {
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read the subject again and return it. If a simultaneous call has erased the person, it
-    // removed the subject together with the consent that needs it.
+    // Do not read the subject again and return it. If the person is erased at the same time, the
+    // subject is removed together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be stored');
@@ -43,14 +43,14 @@ export class SubjectRecords {
   }
 
   /**
-   * Gives the person this subject, unless the person already has one or the subject is taken.
-   * Returns whether the person got it.
+   * Gives the person this subject, unless they already have one or the subject is taken. Returns
+   * whether they got it.
    */
   insertSubject(person: PersonReference, subject: string): Promise<boolean> {
     return this.#insert(person, subject, '');
   }
 
-  /** Returns whether this person has a subject. */
+  /** Whether this person has a subject. */
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
       provider,
@@ -60,8 +60,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. The person will get a different one next time. Returns false if
-   * there was no subject.
+   * Removes the person's subject. The person gets a different subject next time. Returns false if
+   * the person had no subject.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
@@ -71,7 +71,7 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /** Inserts the row unless another row has its key. `''` stands for any key of the table. */
+  /** Inserts the row unless another row has its key. `''` means any key of the table. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

@@ -17,9 +17,9 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. If there is no room, removes the oldest requests of the
-   * network that uses the most bytes. It does this only if that network uses more than this
-   * request's network would use. Returns false if there is still no room. If you pass no budget,
+   * Stores the request within the budget. When the budget is used up, removes the oldest requests
+   * of the network that uses the most bytes. Does this only if that network uses more than this
+   * request's network would use. Returns false if the budget is still used up. Without a budget,
    * the request is not counted.
    */
   async keepWaitingRequest(
@@ -31,8 +31,8 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Check this first, so that the server can reject a request from a network without room before
-    // it writes anything.
+    // Check this first, so that a request from a network that has reached its limit is refused
+    // without a write.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -46,9 +46,7 @@ export class WaitingRequestRecords {
     );
   }
 
-  /**
-   * Returns a waiting request's parameters. Returns null if the request is unknown or has expired.
-   */
+  /** Returns a waiting request's parameters, or null if the request is unknown or has expired. */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
       'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ' +
@@ -68,12 +66,12 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * The maximum number of expired rows that each new request removes. More are removed than added, so
- * that no expired rows stay.
+ * The maximum number of expired rows that each new request removes. A request removes more rows
+ * than it adds, so no expired rows remain.
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of requests that one request may replace. This is enough if the longest
+ * The maximum number of requests that a new request may replace. This is enough even if the longest
  * possible request replaces the shortest ones.
  */
 const MOST_LEAVING = 300;
@@ -84,8 +82,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Lock the row that every call writes first. So no other request is added between the count and
-  // the insert.
+  // Lock the row that every call writes first, so that no other request is added between the count
+  // and the insert.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
     [BUDGET_ROW],
@@ -116,7 +114,7 @@ async function keepWaiting(
   return true;
 }
 
-/** The condition for requests that have not expired and are counted. */
+/** Matches requests that are counted and have not expired. */
 const COUNTED = 'expires_at > ? AND byte_count > 0';
 
 async function insertWaiting(

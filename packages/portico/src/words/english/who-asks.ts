@@ -1,5 +1,5 @@
 /**
- * The texts that say which client asks for access and where the response goes. Several pages use
+ * The texts that say which client requests access and where the response goes. Several pages use
  * them.
  */
 export const WHO_ASKS = {
