@@ -132,7 +132,7 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now. Undelivered messages are waiting for delivery again, for a day.
+   * Tries the selected messages again now. Undelivered messages wait for delivery again, for a day.
    * Returns how many undelivered messages wait again.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
