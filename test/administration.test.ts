@@ -414,7 +414,7 @@ describe('an administrator', () => {
     expect(await textOf(none)).toContain('No active authorization matches');
     const answer = await doAt(ada, `${PAGES}/access?${new URLSearchParams(filters)}`, 'revoke');
     const after = await ada.get(locationOf(answer).href);
-    expect(await textOf(after)).toContain('The access has ended');
+    expect(await textOf(after)).toContain('The access and its tokens are revoked');
     expect(await after.text()).toContain(`value="${client.id}"`);
     expect(administered.events).toMatchObject([
       {
@@ -688,7 +688,9 @@ describe('people', () => {
     administered.events.length = 0;
     expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
     const answer = await doAt(ada, list, 'revoke-group');
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('The access has ended');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
+      'The access and its tokens are revoked',
+    );
     expect(administered.events.filter(({ type }) => type === 'family_revoked')).toHaveLength(4);
     for (const { access_token: token } of tokens)
       expect((await callApi(portal, '/api/whoami', token)).status).toBe(401);

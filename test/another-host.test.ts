@@ -648,7 +648,7 @@ describe('administrators', () => {
     meeting = async () => {};
     const [shown, other] = answers.toSorted((one, another) => one.status - another.status);
     expect([shown?.status, other?.status]).toEqual([200, 400]);
-    expect(await other?.text()).toContain('got another secret');
+    expect(await other?.text()).toContain('its secret was changed');
     const [, secret = ''] = /<code class="secret">([^<]+)</.exec((await shown?.text()) ?? '') ?? [];
     const { secretHash } = (await administered.clients.find(client.id)) ?? { secretHash: null };
     expect(await hasher.verify(secret, secretHash ?? '')).toBe(true);

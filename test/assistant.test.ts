@@ -565,7 +565,7 @@ describe('assistant:doctor', () => {
     for (const role of ['service client', 'account-linking client']) {
       expect(await finding(role, {}, true, twice)).toMatchObject([
         { outcome: 'ok' },
-        { outcome: 'failing', detail: expect.stringContaining('more than one') },
+        { outcome: 'failing', detail: expect.stringContaining('Only one client should have it') },
       ]);
     }
   });

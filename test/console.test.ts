@@ -1306,7 +1306,7 @@ describe('account:grant', () => {
   test('warns about a permission that no scope names, and still gives it', async () => {
     await run('account:create', 'new@example.com', 'New');
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
-    expect(misspelt.stdout).toBe('new@example.com holds notes.raed.\n');
+    expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
     expect(misspelt.stderr).toBe(
       'Warning: no scope needs the permission notes.raed; scopes need these: notes:read, notes.edit\n',
     );

@@ -471,7 +471,7 @@ describe('a new application', () => {
     }
     const { code, stdout } = await create(folder, ['--yes']);
     expect([code, clientIn(stdout).id]).toEqual([0, expect.stringMatching(/./)]);
-    expect(stdout).toContain('me@example.com holds notes:read');
+    expect(stdout).toContain('me@example.com now has the permission notes:read');
   });
 });
 

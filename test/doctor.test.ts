@@ -642,7 +642,7 @@ describe('the doctor', () => {
     });
     expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
       {
-        detail: 'of client.example, *.other.example: 0 known, 1 blocked',
+        detail: 'accepted from client.example, *.other.example: 0 known, 1 blocked',
       },
     );
   });

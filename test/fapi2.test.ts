@@ -858,7 +858,7 @@ describe('the assertions of an organization', () => {
     const start = (algorithms: readonly Algorithm[]) =>
       startPortal({ config: { oauth_server: { profile: 'fapi2', ...trusting(algorithms) } } });
     await expect(start(['ES256', 'RS256'])).rejects.toThrow(
-      `oauth_server:trusted_issuers:${IDP}:algorithms: has RS256; leave it out`,
+      `oauth_server:trusted_issuers:${IDP}:algorithms: contains RS256; remove it`,
     );
     await (await start(['PS256', 'ES256', 'EdDSA', 'Ed25519'])).close();
   });

@@ -162,7 +162,10 @@ describe('oauth:authorization:allow', () => {
     expect(await errorOf(await ask('ended'))).toBe('invalid_grant');
     await expectSaid(['oauth:authorization:allow', assistant.id, ...ada], 'Allowed.');
     expect((await ask('ended')).status).toBe(200);
-    await expectRefused(['oauth:authorization:allow', assistant.id, ...ada], 'No ended access');
+    await expectRefused(
+      ['oauth:authorization:allow', assistant.id, ...ada],
+      'For this person and client, no access',
+    );
     await run('oauth:link:remove', IDP, 'ended');
   });
 
@@ -179,8 +182,12 @@ describe('oauth:authorization:allow', () => {
 
   // @shows AS-49.6
   test.each<[what: string, args: () => readonly string[], reason: string]>([
-    ['an unknown client', () => ['unknown', ...ada], 'No ended access'],
-    ['an unknown person', () => [assistant.id, '--person', 'accounts', 'x'], 'No ended access'],
+    ['an unknown client', () => ['unknown', ...ada], 'For this person and client, no access'],
+    [
+      'an unknown person',
+      () => [assistant.id, '--person', 'accounts', 'x'],
+      'For this person and client, no access',
+    ],
     ['a person whose access was not ended', () => [...ada], 'was not ended'],
     ['no person', () => [assistant.id], '--person'],
   ])('refuses %s', async (_, args, reason) => {

@@ -346,7 +346,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const lines = await streamedItems();
     expect(items).toEqual(lines.toSorted((one, other) => (one.id < other.id ? 1 : -1)));
     const { stderr } = await run('oauth:audit', '--type=nonsense');
-    const types = (/there are (.*)$/m.exec(stderr)?.[1] ?? '').split(', ');
+    const types = (/use one of (.*)$/m.exec(stderr)?.[1] ?? '').split(', ');
     expect(types.toSorted()).toEqual(Object.keys(FROM).toSorted());
     const kinds = types.map((type) => [
       type,

@@ -194,7 +194,7 @@ describe('a mistake stops the application at the start', () => {
     [{ '/assistants/../mcp': {} }, 'must be a path'],
     [{ '/assistants/%6dcp': {} }, 'must be a path'],
     [{ '/assistants/mcp': { scopes_supported: ['email'] } }, 'it started'],
-    [{ '/assistants/mcp': { scopes_supported: ['other'] } }, 'names other'],
+    [{ '/assistants/mcp': { scopes_supported: ['other'] } }, 'contains other'],
     [{}, 'names no MCP endpoint; the endpoints are /mcp'],
   ])('endpoints %j: %s', async (endpoints, message) => {
     expect(await refusalOf({ endpoints })).toContain(message);

@@ -28,7 +28,7 @@ test('a server of two profiles does not start', () => {
   expect(profileProblems([strict], CONFIG)).toEqual([]);
   const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
   expect(both.map(({ message }) => message)).toEqual([
-    'is strict, but another setting selects the profile fapi2; choose one of them',
+    'is set to strict, but another setting selects the profile fapi2; choose one of them',
   ]);
 });
 

@@ -53,7 +53,7 @@ describe('the keys that a client registers', () => {
     };
     const missing = 4000 - (checkClientKeys({ jwks: withKids(100) }).jwks ?? '').length;
     expect(checkClientKeys({ jwks: withKids(100 + missing) }).jwks).toHaveLength(4000);
-    expect(() => checkClientKeys({ jwks: withKids(101 + missing) })).toThrow('too long');
+    expect(() => checkClientKeys({ jwks: withKids(101 + missing) })).toThrow('too large');
   });
 
   // @shows AS-23.2
@@ -61,7 +61,7 @@ describe('the keys that a client registers', () => {
     [
       'for an algorithm that is not taken',
       { jwks: { keys: [EC] }, algorithm: 'HS256' },
-      'is one of RS256',
+      'must be one of RS256',
     ],
     [
       'for an algorithm of other keys',

@@ -92,7 +92,7 @@ const addOutboxDiscard: AddCommands = (program, context) => {
       const state = undelivered ? { state: 'undelivered' as const } : {};
       const count = await outbox.discard({ ...selection, ...state });
       if (id !== undefined && count === 0) context.fail(`There is no message ${quotedPublic(id)}`);
-      context.print(`Messages removed: ${count}.`);
+      context.print(`Removed ${count} messages.`);
     });
 };
 
