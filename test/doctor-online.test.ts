@@ -470,7 +470,7 @@ describe('what reaches the process through the proxies', () => {
         'the process sees the address 127.0.0.2, but this command sent the request from 127.0.0.1, and no proxy appends',
       ) as string,
       remedy: expect.stringContaining(
-        'if a router translates addresses (NAT), this is normal',
+        'If a router translates addresses (NAT), this is normal',
       ) as string,
     });
   });
