@@ -8,7 +8,8 @@ export interface Visitor {
   /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
   /**
-   * When the server started to read the signed-in person from the host, in milliseconds since 1970.
+   * The time at which the server began to read the person from the host, in milliseconds since
+   * 1970.
    */
   readonly readAt: number;
   /** The request, for log lines. */
@@ -18,13 +19,13 @@ export interface Visitor {
 /** The number of base64url characters that 128 bits need. */
 const SHORTEST_SECRET = 22;
 
-/** Reads the host's accounts. If an account may no longer sign in, it is treated as missing. */
+/** Reads the host's accounts. Treats an account that may no longer sign in as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
   readonly #tokenSchemes: readonly string[];
 
-  /** `tokenSchemes` are the `Authorization` schemes for access tokens, in addition to Bearer. */
+  /** `tokenSchemes` are `Authorization` schemes for access tokens, in addition to `Bearer`. */
   constructor(host: CompleteHost, clock: () => number, tokenSchemes: readonly string[]) {
     this.#host = host;
     this.#clock = clock;
@@ -32,7 +33,7 @@ export class Accounts {
   }
 
   /**
-   * Returns the current account of a person. Returns null if it does not exist or may no longer
+   * Returns the person's current account, or null if the account does not exist or may no longer
    * sign in.
    */
   async active(person: PersonReference): Promise<UserInterface | null> {
@@ -41,8 +42,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the person who is signed in to the browser that sent this request. Returns null if no
-   * person is signed in. A request with an access token has no session.
+   * Returns the person who is signed in to the browser that sent this request, or null. A request
+   * with an access token counts as not signed in.
    */
   async visitor(request: Request): Promise<Visitor | null> {
     if (isBearerRequest(request, this.#tokenSchemes)) return null;
@@ -57,8 +58,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the host's browser secret. Throws if the secret is too short, because an attacker could
-   * guess it and use the consent in another browser.
+   * Returns the host's browser secret. Throws if the secret is too short: an attacker could guess
+   * it and reuse the consent in another browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -73,7 +74,7 @@ export class Accounts {
 }
 
 /**
- * Throws if the store cannot store this reference exactly. A stored reference must always identify
+ * Throws if the store cannot save this reference unchanged. A stored reference must always identify
  * the same person.
  */
 function requireStorable(member: string, person: PersonReference): void {
@@ -83,9 +84,8 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Whether the application's result means yes. It does if it is `true`, or the 1 that SQLite and
- * MariaDB store for `true`. Any other value, such as a promise, a list of rows or a string, means
- * no.
+ * Returns whether a value from the application means yes: `true`, or the 1 that SQLite and MariaDB
+ * store for `true`. Every other value means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

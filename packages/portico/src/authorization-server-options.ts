@@ -8,10 +8,10 @@ import type { OutboundOptions } from './http/outbound/guarded-request.ts';
 
 /** The options for creating a server. */
 export interface AuthorizationServerOptions<Context = unknown> {
-  /** The application's public origin, `public_url`. Followed by `basePath`, it is the issuer. */
+  /** The application's public origin, `public_url`. The issuer is this origin plus `basePath`. */
   readonly publicUrl: string;
   /**
-   * The prefix of every endpoint's path, such as `/auth`. It is a part of the issuer. Default:
+   * The prefix of every endpoint's path, for example `/auth`. It is part of the issuer. Default:
    * empty.
    */
   readonly basePath?: string;
@@ -19,7 +19,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly basePathStripped?: boolean;
   /** The section `oauth_server`, validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
-  /** Your application. The server calls it for information about people and browsers. */
+  /** Your application. The server asks it about people and browsers. */
   readonly host: Host<Context>;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
@@ -30,7 +30,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly features?: readonly Feature[];
   /**
-   * The database where the server stores its data. `oauthServerMigrations` creates the schema. If
+   * The database that stores the server's data. Create its schema with `oauthServerMigrations`. If
    * the configuration turns on features with their own tables, use `migrationsWith(config)`
    * instead.
    */
@@ -41,9 +41,9 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly clock?: () => number;
   /**
-   * Whether this is development. If true, error pages show details that are otherwise only in the
-   * log. If `publicUrl` is also a loopback address, client documents may be on loopback too.
-   * Default: false.
+   * Whether this is a development environment. If true, error pages show details that otherwise
+   * appear only in the log. If `publicUrl` is also a loopback address, client metadata documents
+   * may be on loopback too. Default: false.
    */
   readonly showsDetails?: boolean;
   /** Settings for fetching client documents. Defaults to the system's settings. */
@@ -54,18 +54,18 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly telemetry?: Telemetry;
   /**
-   * The absolute path of a folder with your own messages: one file `<tag>.json` for each language.
-   * They replace texts on the pages or add a language (docs/pages.md). Default: no folder.
+   * The absolute path of a folder with your own messages: one file `<tag>.json` per language. The
+   * files replace texts on the pages or add a language (docs/pages.md). Default: no folder.
    */
   readonly messages?: string;
   /**
-   * Signing keys that are not files. All processes of a server must have the same keys. Default:
-   * none.
+   * Signing keys that are not stored in files. Every process of a server must have the same keys.
+   * Default: none.
    */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a number that is at least 0 and less than 1. It decides which attempts are allowed
-   * while an attacker guesses client secrets. Default: the system's random source.
+   * Returns a number from 0 up to, but not including, 1. While an attacker guesses client secrets,
+   * this number decides which attempts are allowed. Default: the system's random source.
    */
   readonly random?: () => number;
 }

@@ -25,10 +25,10 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Properties that features add to the server. Each feature declares its own properties here. */
+/** Properties that features add to the server. Each feature declares its properties here. */
 export interface FeatureMembers {
   /**
-   * The initial access tokens with which clients register themselves, if
+   * The initial access tokens that let clients register themselves. Present if
    * `oauth_server:registration` is on.
    */
   readonly initialAccessTokens: InitialAccessTokens;
@@ -48,43 +48,42 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** The validated section `oauth_server`, with defaults. */
   readonly config: OAuthServerConfig;
   /**
-   * The endpoints. Mount each of them with its path and methods. A handler always returns a
-   * response, and never rejects.
+   * The endpoints. Mount each one with its path and methods. A handler always returns a response
+   * and never rejects.
    */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The names of the endpoints that your application's CSRF check must exempt. Each has the value
-   * true. Includes endpoints that are turned off.
+   * The endpoints that your application's CSRF check must skip: each name maps to true. Includes
+   * endpoints that are turned off.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered clients. */
   readonly clients: Clients;
-  /**
-   * The ways in which applications can become clients without an operator. Features provide them.
-   */
+  /** The ways an application can become a client without an operator. Features provide them. */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether applications can become clients without an operator. */
+  /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
   /** Whether clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
   /** The grant types that the server offers. */
   readonly grantTypes: GrantTypes;
-  /** The demands that a client can be registered with, such as bound tokens. */
+  /** The requirements that a client can be registered with, for example bound tokens. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles that the server applies to clients. */
   readonly profiles: Profiles;
   /** Lists authorizations and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems of the keys that this client authenticates with. Fetches the keys
-   * if the client publishes them. Returns an empty list for a client without keys.
+   * Returns what is currently wrong with this client's authentication keys. Fetches the keys if the
+   * client publishes them. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
-  /** The signing keys from `key_path` and from key signers. */
+  /** The signing keys from `key_path` and from the key signers. */
   readonly keys: KeyRing;
   /**
    * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
-   * where your page sends people next. Throws unless the host has `tellsWhoWaits`.
+   * the URL that your page sends people to after sign-in. Throws unless the host has
+   * `tellsWhoWaits`.
    *
    * Returns null in these cases:
    *
@@ -94,12 +93,12 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
-   * Ends access after sessions of your application have ended, for example at a sign-out. Call it
-   * even if `oauth_server:back_channel_logout` is off.
+   * Ends access after sessions of your application have ended, for example at sign-out. Call this
+   * method even if `oauth_server:back_channel_logout` is off.
    *
-   * Clients in which the person signed in with such a session are notified and lose access
-   * (docs/signing-out.md). Rejects if the store cannot be reached. In that case, call it again.
-   * Throws if the session or the person is not a valid text.
+   * Clients that the person signed in to with such a session are notified and lose access
+   * (docs/signing-out.md). Rejects if the store cannot be reached; call the method again in that
+   * case. Throws if the session or the person is not a valid string.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -107,9 +106,9 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Like `sessionEnded`, but in your own transaction, so that both changes are stored or neither
-   * is. Returns a function. Call it after the commit. It writes the audit events, and clients are
-   * notified immediately instead of within half a second.
+   * Like `sessionEnded`, but runs in your own transaction, so either both changes are stored or
+   * neither. Call the returned function after the commit: it writes the audit events and notifies
+   * clients immediately. Otherwise, clients are notified within half a second.
    *
    * @example
    * const committed = await database.transaction(async (connection) => {
@@ -119,58 +118,58 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * await committed();
    */
   sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
-  /** Whether a scope with this name is built in or configured. */
+  /** Whether this scope is built in or configured. */
   offers(scope: string): boolean;
   /**
-   * Returns those of the scopes for which the person has the permission now. Does not check what
-   * the person has allowed clients.
+   * Returns the scopes that the person currently has the permission for. Does not check what the
+   * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * Adds what the protected API needs besides tokens. Call it before the server handles requests.
+   * Tells the server what the protected API needs besides tokens. Call it before the first request.
    */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */
   readonly resources: readonly ResourceDescription[];
   /**
-   * Returns the API with this URL, which is one of `oauth_server:resources` or
-   * `oauth_server:audience`. It accepts only tokens for this URL. Throws for any other URL.
+   * Returns the API with this URL. The API accepts only tokens for this URL. Throws unless the URL
+   * is in `oauth_server:resources` or is `oauth_server:audience`.
    *
    * @example
    * server.resource('https://shop.example/api').withToken(request, answer);
    */
   resource(url: string): ProtectedApi;
   /**
-   * Records that an application mounts the server. The mounts call it. Under `APP_ENV=dev`, the
-   * server prints a warning on standard error if migrations are missing.
+   * Records that an application mounts the server. The mounts call this method. Under
+   * `APP_ENV=dev`, the server prints a warning to standard error if migrations are missing.
    */
   mounted(): void;
   /**
-   * Removes expired rows in small batches. You can call it while the server handles requests. After
-   * each batch, it calls `onBatch` with the totals so far.
+   * Removes expired rows in small batches. You can call it while the server handles requests. Calls
+   * `onBatch` after each batch with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The rows of features that expire. `prune` also removes these rows. */
+  /** The features' rows that expire. `prune` removes these rows too. */
   readonly expiring: readonly ExpiringRows[];
-  /** The host, with defaults for the methods and properties that your application has left out. */
+  /** The host. Defaults fill in the methods and properties that your application leaves out. */
   readonly host: CompleteHost;
   /**
-   * Passes an event to the host, like the server's own events. If storing is on, also stores the
-   * event. Never rejects. Use the methods of `audit` to read the stored events.
+   * Passes an event to the host, as for the server's own events. If audit storage is on, also
+   * stores the event. Never rejects. Use the methods of `audit` to read the stored events.
    */
   readonly audit: ServerAudit;
   /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingOffer | null;
   /**
-   * Receives measurements from the server and from everything that is mounted with it. Null if
-   * there is no option `telemetry`.
+   * Receives measurements from the server and from everything that is mounted with it. Null if the
+   * option `telemetry` is not set.
    */
   readonly measuring: Measuring | null;
-  /** Delivers the messages of features to other systems, at least once. */
+  /** Delivers the features' messages to other systems, at least once. */
   readonly outbox: Outbox;
-  /** The parts of the doctor's report that are about features. */
+  /** The parts of the doctor's report that cover features. */
   readonly examinations: readonly Examination[];
-  /** Encrypts texts that browsers or clients store for the server. */
+  /** Encrypts data that browsers or clients store for the server. */
   readonly sealing: Sealing;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;

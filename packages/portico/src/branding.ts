@@ -1,10 +1,8 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/**
- * The branding in the form that views use. Views can write each value into a page without escaping.
- */
+/** The branding for views. Views can write each value into a page without escaping it. */
 export interface BrandingView {
-  /** Custom properties for a style sheet. Empty if no color is set. */
+  /** Custom properties for a style sheet. Empty if no color is configured. */
   readonly styles: string;
   /** The logo. Null if the application has no logo. */
   readonly logo: {
@@ -22,7 +20,7 @@ export interface Branding {
   readonly logos: readonly ServedLogo[];
 }
 
-/** A logo that was read from a file. */
+/** A logo that the server has read from a file. */
 export interface ServedLogo {
   /** The name of its endpoint. */
   readonly name: string;

@@ -7,26 +7,26 @@ import type { CompleteHost, Host } from './host.ts';
 import type { SessionEnds } from './session-ends.ts';
 
 /**
- * Creates defaults for methods and properties that a host leaves out. Portico calls these functions
- * when it creates the server, and only if a default is needed.
+ * Creates defaults for the methods and properties that a host leaves out. Portico calls these
+ * functions while it creates the server, and only for missing members.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the address of the current request, or null if it is unknown. It is called if the
-   * framework's request has no address.
+   * Returns the address of the current request, or null if it is unknown. Called if the framework's
+   * request has no address.
    */
   clientAddress(): string | null;
-  /** Receives audit events. They are also written to the log. */
+  /** Receives audit events, which are also written to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * Completes the host of an application. Adds defaults for missing methods and properties, and
- * passes the context of the request to each method. The kit's host is already complete, so this
- * function is not used for it.
+ * Completes an application's host: adds defaults for missing methods and properties, and passes the
+ * request's context to each method. The kit's host is already complete and does not need this
+ * function.
  */
 export function completeHost<Context>(
   host: Host<Context>,
@@ -76,7 +76,7 @@ export function completeHost<Context>(
   };
 }
 
-/** The host methods that deal with accounts and their sessions. */
+/** The host methods for accounts and their sessions. */
 type AccountMember =
   | 'signedIn'
   | 'loadAccount'
@@ -86,7 +86,7 @@ type AccountMember =
   | 'authenticatedAt'
   | 'sessionId';
 
-/** Returns the host methods that deal with accounts and their sessions. */
+/** Returns the host methods for accounts and their sessions. */
 function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -117,7 +117,7 @@ function getAccounts<Context>(
   };
 }
 
-/** Returns the host's page for another authentication as a function. */
+/** Returns the host's reauthentication page as a function. */
 function completeReauthenticateUrl<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -130,7 +130,7 @@ function completeReauthenticateUrl<Context>(
       : page.call(host, returnTo, asked, context());
 }
 
-/** The host methods that deal with a browser. */
+/** The host methods for a browser. */
 interface BrowserMembers {
   readonly browserSecret: CompleteHost['browserSecret'];
   readonly signOut: CompleteHost['signOut'];
@@ -139,8 +139,7 @@ interface BrowserMembers {
 }
 
 /**
- * Returns the host methods that deal with a browser. They use the host's own browser secret, or a
- * cookie of Portico.
+ * Returns the host methods for a browser. Uses the host's own browser secret, or a Portico cookie.
  */
 function getBrowser<Context>(
   host: Host<Context>,
@@ -155,10 +154,10 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Do this before the sign-out, so that clients are notified even if the process ends now.
+    // Do this before the sign-out, so that clients are notified even if the process stops now.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // If the id is not a text, throw an error. Otherwise, clients would not be notified, and the
-    // error would stay unnoticed.
+    // Throw if the id is not a string. Otherwise, clients would not be notified and the error would
+    // go unnoticed.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -202,8 +201,8 @@ function getBrowser<Context>(
 }
 
 /**
- * If the value is a text, throws unless it is a path on this host. A page on another origin could
- * not send people back, because `return_to` is a path.
+ * Throws if the value is a string but not a path on this host. A page on another origin could not
+ * send people back, because `return_to` is a path.
  */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
@@ -214,8 +213,8 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /**
- * Returns the path with `returnTo` as the parameter `return_to`. Adds `acr_values` if there are
- * any.
+ * Returns the path with `returnTo` as the parameter `return_to`. Adds `acr_values` if the list is
+ * not empty.
  */
 export function withReturn(
   path: string,
@@ -228,8 +227,8 @@ export function withReturn(
 }
 
 /**
- * Returns the address in the framework's request. `ip` follows the proxy setting of the framework.
- * If it is missing, uses the remote address of Node's connection.
+ * Returns the client address from the framework's request: `ip`, which follows the framework's
+ * proxy setting, or the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {
   const { ip, socket } = (context ?? {}) as {
@@ -241,8 +240,8 @@ function addressIn(context: unknown): string | null {
 }
 
 /**
- * Writes an audit event as a line in the log. The line contains the member `authorization` under
- * the name `authorizationId`.
+ * Writes an audit event as a log line. In the line, the event's `authorization` is called
+ * `authorizationId`.
  */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };

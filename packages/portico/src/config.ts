@@ -14,12 +14,12 @@ const seconds = z
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
 
-/** Returns a schema for a text that is not blank. */
+/** Returns a schema for a string that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema for the claims that a scope releases. A problem names the list or one claim, and not
+ * The schema for the claims that a scope releases. A problem names the list or a single claim, not
  * the whole scope.
  */
 const claims = z
@@ -121,10 +121,7 @@ const languages = z.union(
   },
 );
 
-/**
- * The keys of the section `oauth_server` that the core reads, with their defaults. Times are in
- * seconds.
- */
+/** The core's keys in the section `oauth_server`, with their defaults. Times are in seconds. */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
@@ -154,10 +151,9 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// These types are written out, like those of the features and of the kit. A type that is derived
-// from the schema would have no doc comments in editors, because the language server of TypeScript
-// 7 shows none for mapped types. `npm run configuration` compares keys, types and defaults with the
-// schema.
+// These types are written by hand, like those of the features and the kit. Types derived from the
+// schema would have no doc comments in editors: TypeScript 7's language server shows none for
+// mapped types. `npm run configuration` compares keys, types and defaults with the schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets
@@ -193,9 +189,9 @@ export interface OAuthServerConfigInput {
   /** How long a person may take to answer on the consent page, in seconds. Default: 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * The languages of the pages: true for all, or a list of tags (BCP 47). The first language is the
-   * default, for people who ask for none of the others. You can add languages with files
-   * (docs/pages.md). By default, the pages are in English. Default: false.
+   * The languages of the pages: true for all, or a list of tags (BCP 47). People who ask for none
+   * of these languages see the first. You can add languages with files (docs/pages.md). If false,
+   * the pages are in English. Default: false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
@@ -208,10 +204,10 @@ export type ScopeInput = string | ScopeConfig;
 
 /** A scope in the configuration as an object. Features add their own keys. */
 export interface ScopeConfig {
-  /** Describes what the scope allows, for the person who gives consent. Needed. */
+  /** Tells the person who gives consent what the scope allows. Needed. */
   readonly label?: string | undefined;
   /**
-   * A longer explanation, which people can open on the consent page and the applications page.
+   * A longer explanation. People can open it on the consent page and the applications page.
    * Default: none.
    */
   readonly description?: string | undefined;
@@ -226,8 +222,8 @@ export interface ScopeConfig {
 }
 
 /**
- * The schema of a configuration key: a zod 4 schema, from any copy of zod. `Input` is the type of
- * the value that you write, and `Output` is the type after validation.
+ * The schema of a configuration key: a zod 4 schema from any copy of zod. `Input` is the type that
+ * you write. `Output` is the type after validation.
  *
  * @example
  * const retention: ConfigSchema<number> = z.int().min(1).default(30);

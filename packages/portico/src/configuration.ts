@@ -10,7 +10,7 @@ import {
 import type { ConfigShape, Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 
-/** Validates the section `oauth_server`, and fills in its defaults. */
+/** Validates the section `oauth_server` and adds its defaults. */
 export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {
   /** The schema of each configuration key. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
@@ -20,8 +20,7 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
 /**
- * Returns a schema like `oauthServerConfiguration` that also accepts the configuration keys of your
- * own features.
+ * Like `oauthServerConfiguration`, but also accepts the configuration keys of your own features.
  *
  * @example
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
@@ -51,7 +50,7 @@ export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
 
 /**
  * Returns the configuration keys that features add, each with its schema. Throws if a key already
- * exists, because the new schema would replace the existing check.
+ * exists, because the new schema would replace the existing one.
  */
 function getKeys(
   features: readonly Feature[],

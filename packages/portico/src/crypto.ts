@@ -7,36 +7,36 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** Returns 256 random bits in base64url, for access tokens, codes, request ids and secrets. */
+/** Returns 256 random bits in base64url. Used for access tokens, codes, request ids and secrets. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns 128 random bits in lower-case hexadecimal, for client ids and subjects. */
+/** Returns 128 random bits in lowercase hexadecimal. Used for client ids and subjects. */
 export function randomIdentifier(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * Returns an identifier that sorts by time. It has 12 hexadecimal digits with the milliseconds
- * since 1970, and then 80 random bits. So new rows are next to each other in a table. The
- * identifier is not a secret.
+ * Returns an identifier that sorts by time, so that new rows are next to each other in a table: the
+ * milliseconds since 1970 as 12 hexadecimal digits, then 80 random bits. The identifier is not a
+ * secret.
  */
 export function orderedIdentifier(now: number): string {
   return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
 }
 
 /**
- * Returns the SHA-256 hash of a token or code, in base64url. The store contains only this hash. A
- * slow hash is not needed, because tokens and codes have 256 random bits.
+ * Returns the SHA-256 hash of a token or code, in base64url. The store contains only this hash.
+ * Tokens and codes have 256 random bits, so they do not need a slow hash.
  */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 /**
- * Returns the HMAC-SHA-256 of the parts, in base64url. The parts are separated, so different lists
- * of parts never give the same input.
+ * Returns the HMAC-SHA-256 of the parts, in base64url. Different lists of parts never produce the
+ * same input.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -47,16 +47,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Returns a key for one purpose. It is derived with HKDF and SHA-256 from a secret that has at
- * least 256 random bits.
+ * Derives a key for one purpose with HKDF and SHA-256. The secret must have at least 256 random
+ * bits.
  */
 export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
 /**
- * Encrypts the content with AES-256-GCM, and returns base64url. The result does not contain
- * `about`. Pass the same `about` to `openText`.
+ * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`:
+ * pass the same `about` to `openText`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -66,10 +66,10 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
   return Buffer.concat([...encrypted, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** Decrypts text from `sealText` with the same key and `about`. Returns null for any other text. */
+/** Decrypts a result of `sealText` with the same key and `about`. Returns null for other text. */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  // Several base64url texts can decode to the same bytes. Accept only the text that `sealText`
+  // Several base64url strings can decode to the same bytes. Accept only the string that `sealText`
   // writes.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), {

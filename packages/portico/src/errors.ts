@@ -22,26 +22,23 @@ export type OAuthErrorCode =
   | RegistrationErrorCode
   | keyof FurtherErrorCodes;
 
-/** The error codes of the features' grants. A feature declares its own codes here. */
+/** The error codes of the features' grants. Each feature declares its codes here. */
 export interface FurtherErrorCodes {}
 
 /** The registration error codes that this server sends, from RFC 7591 section 3.2.2. */
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
- * A refusal that the server reports to the client. The message becomes `error_description`. So it
- * must be plain ASCII without quotes (RFC 6749 section 5.2), and contain no text from the request.
+ * A refusal that the server reports to the client. The message becomes `error_description`, so it
+ * must be plain ASCII without quotes (RFC 6749 section 5.2) and contain no text from the request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   /** The value of the response parameter `error`. */
   readonly code: OAuthErrorCode;
-  /**
-   * The exact reason. It is only for the log and never for the client. It contains no secret, token
-   * or code.
-   */
+  /** The exact reason, for the log. The client never sees it. Contains no secret, token or code. */
   readonly detail: string | null;
-  /** The id of the authorization, for the log. It grants no access. Null if it is unknown. */
+  /** The authorization's id, for the log. It grants no access. Null if the id is unknown. */
   authorization: string | null = null;
 
   /** `description` becomes `error_description`. `detail` is only for the log. */
@@ -53,8 +50,8 @@ export class OAuthError extends Error {
 }
 
 /**
- * A request that needs a proof of the client's key has no valid proof. The proof is missing, is not
- * valid, or does not contain what this server requires.
+ * A request that needs a proof of the client's key has no valid proof. The proof is missing,
+ * invalid or incomplete.
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
@@ -80,8 +77,8 @@ export class KeyProofError extends Error {
 }
 
 /**
- * Too many wrong client secrets were sent before this request, so it has to wait. A later attempt
- * may succeed.
+ * Too many wrong client secrets were sent before this request. The request has to wait. A later
+ * attempt may succeed.
  */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
@@ -117,7 +114,7 @@ export class ClientKeysError extends Error {
  */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether the reason is that this caller sent too many requests. */
+  /** Whether this caller has sent too many requests. */
   readonly tooMuch: boolean;
   /** The reason, only for the log. */
   readonly detail: string;
@@ -135,10 +132,10 @@ export class NotNowError extends Error {
   }
 }
 
-/** Too many clients have registered themselves. A later attempt may succeed. */
+/** The limit for clients that register themselves is reached. A later attempt may succeed. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** Which registrations reached the limit: those from one network, or all together. */
+  /** Which limit is reached: that of one network, or that of all registrations. */
   readonly of: 'network' | 'all';
   /** How long to wait, in seconds. */
   readonly retryAfter: number;
@@ -158,7 +155,7 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1). The server shows
+ * The server refuses a browser request, but must not redirect (RFC 6749 section 4.1.2.1). It shows
  * a page instead. The message and the title are in English, for the log. `text` is for the person,
  * in the person's language.
  */
@@ -167,7 +164,7 @@ export class AuthorizationPageError extends Error {
   readonly text: PageText;
   /** The exact reason, for the log. The page also shows it under `APP_ENV=dev`. */
   readonly detail: string | null;
-  /** After how many seconds the same request may succeed. Null if it will not succeed. */
+  /** How many seconds to wait before the same request may succeed. Null if it never will. */
   readonly retryAfter: number | null;
   /**
    * A link to another page on this server. Null if the person can only go back to the application.
@@ -209,18 +206,18 @@ export interface PageLink {
   readonly text: Text;
 }
 
-/** The error codes of protected resources (RFC 6750 section 3.1). Features may add codes. */
+/** The error codes of protected resources (RFC 6750 section 3.1). Features can add codes. */
 export interface BearerErrorCodes {
   /** The request has no token. */
   readonly missing_token: true;
   /** The request is malformed. */
   readonly invalid_request: true;
-  /** The token is not valid at this server. */
+  /** This server does not accept the token. */
   readonly invalid_token: true;
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * No token would help, because the person does not have the permission. Only with
+   * The person does not have the permission, so no token would help. Only with
    * `oauth_server:challenge`.
    */
   readonly access_denied: true;
@@ -229,23 +226,23 @@ export interface BearerErrorCodes {
 /** Why a protected resource refuses a request. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request to a protected resource has no token that allows it. */
+/** A request to a protected resource has no token that allows the request. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The value of the response parameter `error`. If the request has no token, the response contains
-   * no `error` (RFC 6750 section 3.1).
+   * The value of the response parameter `error`. The response has no `error` if the request has no
+   * token (RFC 6750 section 3.1).
    */
   readonly code: BearerErrorCode;
-  /** The scope that the request needs. Null if any valid token is sufficient. */
+  /** The scope that the request needs. Null if any valid token is enough. */
   readonly scope: string | null;
   /** The exact reason, only for the log. */
   readonly detail: string | null;
-  /** The id of the refused request. The response contains it. Null if it is unknown. */
+  /** The id of the refused request, which the response contains. Null if it is unknown. */
   readonly requestId: string | null;
   /**
    * The URL of the resource's metadata (RFC 9728), for the challenge. Null if challenges do not
-   * link to it.
+   * include a link.
    */
   readonly resourceMetadata: string | null;
   /** How the challenge describes bound tokens. Null if tokens are not bound to keys. */
@@ -257,7 +254,7 @@ export class BearerError extends Error {
   /** Additional parameters for the challenge. */
   readonly parameters: Readonly<Record<string, string>>;
 
-  /** `scope` is the scope that the request needs. It is null if any valid token is sufficient. */
+  /** `scope` is the scope that the request needs, or null if any valid token is enough. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
@@ -292,7 +289,7 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 };
 
 /**
- * A client cannot be registered as requested. The message gives the reason in one line, for the
+ * A client cannot be registered as requested. The message is one line and gives the reason to the
  * person who made the request.
  */
 export class RegistrationError extends Error {
@@ -300,21 +297,18 @@ export class RegistrationError extends Error {
 }
 
 /**
- * The error if an administrator's request names something that does not exist or is malformed. The
- * message gives the reason in one line.
+ * An administrator's request is malformed or names something that does not exist. The message is
+ * one line and gives the reason.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** The host did not respond in time. The problem is in the host. A later attempt may succeed. */
+/** The host did not respond in time. A later attempt may succeed. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
-  /**
-   * `member` is the host method that was called. `patience` is how long the server waited, in
-   * milliseconds.
-   */
+  /** `member` is the host method. `patience` is how long the server waited, in milliseconds. */
   constructor(member: string, patience: number) {
     super(`Host.${member} did not respond within ${patience} ms`);
   }

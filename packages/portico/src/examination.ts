@@ -2,20 +2,18 @@ import type { WrittenStore } from './store/write-nothing.ts';
 import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/**
- * One part of the doctor's report about a feature. The report leaves it out if it has no findings.
- */
+/** One part of the doctor's report about a feature. A part without findings is left out. */
 export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. An examination of clients runs only if the store responds. Findings
-   * about registered clients appear together with the clients. Default: the application.
+   * What this part examines. The doctor examines clients only if the store responds. It reports
+   * findings about registered clients together with the clients. Default: the application.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
   /** Returns the current findings. */
   findings?(application: ExaminedApplication): readonly Finding[] | Promise<readonly Finding[]>;
-  /** Returns the findings from requests to the server's public address. */
+  /** Sends requests to the server's public address, and returns the findings. */
   publicFindings?(
     application: ExaminedApplication,
     fetchDocument: FetchDocument,
@@ -32,21 +30,20 @@ export interface ExaminedServer {
 }
 
 /**
- * The application that the doctor examines. The `Application` of the host kit has this type.
- * Without the kit, pass your store and your schema. The doctor then skips the other checks.
+ * The application that the doctor examines. The host kit's `Application` has this type. Without the
+ * kit, pass your store and your schema; the doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**
-   * The server's store. If it has no `transaction`, the doctor cannot detect a full disk with
-   * SQLite.
+   * The server's store. Without `transaction`, the doctor cannot detect a full disk with SQLite.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**
-   * The connection pool of the store: its maximum size, and for how many seconds it uses a
-   * connection. Leave this out, or set it to null, if it is unknown or the store has no pool.
+   * The store's connection pool: its maximum size, and how many seconds it keeps a connection. Omit
+   * it or set it to null if the store has no pool or the values are unknown.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
-  /** Returns every migration. `migrationStatus` from `portico` reads them from a store. */
+  /** Returns every migration. With a store, use `migrationStatus` from `portico`. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route with this name exists. */
   hasRoute?(name: string): boolean;
@@ -63,8 +60,8 @@ export interface ExaminedApplication {
 }
 
 /**
- * Fetches a JSON document. Does not follow redirects. Returns an error as a finding. `statuses` are
- * the HTTP statuses to accept. By default, this is only 200.
+ * Fetches a JSON document without following redirects. Returns an error as a finding. `statuses`
+ * are the HTTP statuses to accept. Default: only 200.
  */
 export type FetchDocument = (
   url: string,
@@ -77,6 +74,6 @@ export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The local address from which this process sends. */
+  /** The local address that the request was sent from. */
   readonly from: string | null;
 }

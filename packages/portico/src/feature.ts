@@ -54,14 +54,14 @@ import type { ScopeHeading } from './tokens/scopes.ts';
 /** Configuration keys, each with its schema. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
-/** The values of these configuration keys after validation. */
+/** The validated values of these configuration keys. */
 export type ConfigOf<Shape extends ConfigShape> = {
   readonly [Key in keyof Shape]?: Shape[Key]['_zod']['output'] | undefined;
 };
 
 /**
- * A feature of the server. It does not depend on the configuration of one server. `Config` is the
- * section `oauth_server` with the feature's own keys. Each function receives it.
+ * A feature of the server. A feature is independent of any single server's configuration: each of
+ * its functions receives `Config`, the section `oauth_server` with the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in problems, in lower snake case. */
@@ -69,8 +69,8 @@ export interface Feature<Config = OAuthServerConfig> {
   /** The feature's configuration keys under `oauth_server`. */
   readonly config?: ConfigShape;
   /**
-   * The feature's top-level configuration keys. They exist if the server is a plugin of a kit
-   * application.
+   * The feature's top-level configuration keys. They exist only if a kit application uses the
+   * server as a plugin.
    */
   readonly applicationConfig?: ConfigShape;
   /** The configuration keys that the feature adds to a scope object. */
@@ -80,28 +80,28 @@ export interface Feature<Config = OAuthServerConfig> {
    * accepts it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Returns the problems of settings that are valid alone, but not together. */
+  /** Returns the problems of settings that are valid alone but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
-   * Returns the migrations of the feature's own tables, in order. Return no migrations if the
-   * feature is turned off. A name begins with `oauth_server_`, followed by the feature's name and a
-   * number: `oauth_server_device_0001_codes`. A released migration never changes.
+   * Returns the migrations of the feature's own tables, in order. Returns none if the feature is
+   * off. A name consists of `oauth_server_`, the feature's name and a number, for example
+   * `oauth_server_device_0001_codes`. Never change a released migration.
    */
   migrations?(config: Config): readonly Migration[];
   /**
    * Returns whether the feature sends messages through the outbox (`Server.outbox`). If any feature
-   * does, the store must have the tables of the outbox.
+   * does, the store must have the outbox tables.
    */
   sendsMessages?(config: Config): boolean;
   /** The feature's error codes, in addition to the core's. */
   readonly errorCodes?: readonly string[];
-  /** Returns the `Authorization` schemes for its tokens. */
+  /** Returns the `Authorization` schemes for the feature's tokens. */
   tokenSchemes?(config: Config): readonly string[];
-  /** The demands that clients can be registered with. */
+  /** The requirements that clients can be registered with. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
   /** Fields that the feature adds to the metadata of clients (RFC 7591 section 2). */
   readonly clientMetadata?: readonly OfferedField<Config>[];
-  /** Returns the ways in which applications can become clients without an operator. */
+  /** Returns the ways an application can become a client without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
@@ -113,20 +113,20 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Message catalogs for languages besides English, by language tag (BCP 47). */
   readonly messages?: Catalogs;
-  /** The feature's endpoints. They exist only if the feature is turned on. */
+  /** The feature's endpoints. They exist only while the feature is on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads the feature's console commands. */
   commands?(): Promise<AddCommands>;
   /**
-   * Returns the branding of the pages. Return null to use another feature's branding or Portico's
-   * own design.
+   * Returns the branding of the pages. Returns null to use another feature's branding or Portico's
+   * default design.
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Measures a server for the application's `telemetry`. Portico calls it only if the application
-   * has a telemetry, and before it creates the parts of the server. You can use `log` after the
-   * server has started. `errorCodes` contains the error codes of all features. At most one feature
-   * can have this function.
+   * Measures a server for the application's `telemetry`. Portico calls this function before it
+   * creates the parts of the server, and only if the application has a telemetry. Use `log` only
+   * after the server has started. `errorCodes` contains the error codes of all features. At most
+   * one feature can have this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -134,10 +134,7 @@ export interface Feature<Config = OAuthServerConfig> {
     log: () => Log,
     errorCodes: readonly string[],
   ): Measuring;
-  /**
-   * Adds the feature to a server. Portico calls it once for each server, even if the feature is
-   * turned off.
-   */
+  /** Adds the feature to a server. Portico calls it once per server, even if the feature is off. */
   start?(server: Server, config: Config): Contribution;
   /**
    * Adds the feature to a kit application that uses the server as a plugin. Portico calls it after
@@ -146,19 +143,19 @@ export interface Feature<Config = OAuthServerConfig> {
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A demand of clients, with a check whether a server meets it. */
+/** A requirement of clients, and whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
-  /** Whether a server with this configuration meets the demand. */
+  /** Whether a server with this configuration meets the requirement. */
   meets(config: Config): boolean;
 }
 
-/** A field in the metadata of clients, with a check whether a server offers it. */
+/** A field in the metadata of clients, and whether a server offers it. */
 export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
   /** Whether a server with this configuration offers the field. */
   isOffered(config: Config): boolean;
 }
 
-/** A security profile, with what it requires of a server. */
+/** A security profile and what it requires of a server. */
 export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfile {
   /** Whether the profile applies to the whole server. */
   isServers(config: Config): boolean;
@@ -172,8 +169,8 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
   /** Returns the problems of the configuration when the profile applies to the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
   /**
-   * Returns the configuration keys that are off, but must be on when the profile applies to single
-   * clients.
+   * Returns the configuration keys that are off but that the profile needs when it applies to
+   * single clients.
    */
   missing(config: Config): readonly string[];
 }
@@ -182,18 +179,18 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
 export interface Contribution {
   /** Metadata members (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Values for lists that the metadata of the OpenID provider already contains. */
+  /** Values that the feature adds to lists in the OpenID provider's metadata. */
   readonly metadataValues?: MetadataValues;
-  /** Finds clients that were never registered. At most one feature can provide this. */
+  /** Finds clients that are not registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
   /**
-   * Authenticates clients by their keys, including clients from this source. At most one feature
-   * can provide this.
+   * Authenticates clients with their own keys, including clients from this source. At most one
+   * feature can provide this.
    */
   readonly clientAssertions?: (source: ClientSource | null) => OwnAssertions;
   /**
-   * Authenticates clients that are workloads, for each type of their tokens. At most one feature
-   * can provide this.
+   * Authenticates workloads as clients: one entry for each type of workload token. At most one
+   * feature can provide this.
    */
   readonly workloads?: readonly ClientAssertions[];
   /** Binds tokens to a client's key. At most one feature can provide this. */
@@ -204,55 +201,55 @@ export interface Contribution {
    */
   readonly directRequests?: DirectRequests;
   /**
-   * Returns an error for an authorization request that a client must not send through a browser
-   * only.
+   * Returns an error for an authorization request that a client must send directly to the server
+   * first.
    */
   readonly indirectRefusal?: IndirectRefusal;
-  /** Returns whether to accept a redirect URI that is not registered for the client. */
+  /** Returns whether to accept a redirect URI that the client has not registered. */
   readonly mayRedirect?: MayRedirect;
-  /** Response modes in addition to `query`. A mode sends responses to a client's redirect URI. */
+  /** Response modes in addition to `query`. A mode sends responses to the client's redirect URI. */
   readonly responseModes?: readonly SendingMode[];
   /**
-   * Checks of authorization requests that replace the core's checks. The names are those in
+   * Checks of authorization requests that replace the core's checks of the same name in
    * authorization/checks.ts.
    */
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
-   * Parameters of authorization requests that the feature reads. A client may send each of them
-   * once. The server stores them with the request while it waits. After that, they are in
+   * The parameters of authorization requests that the feature reads. A client may send each
+   * parameter once. The server keeps their values with the waiting request and passes them on in
    * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in people to a page of the host before the consent page. At most one feature can
-   * provide this.
+   * Sends signed-in people to one of the host's pages before the consent page. At most one feature
+   * can provide this.
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members for ID tokens or introspection responses. They come from the details of the
-   * authorization, which an interaction or `keepsDetails` has stored.
+   * Returns members for ID tokens or introspection responses. Reads the details that an interaction
+   * or `keepsDetails` has stored with the authorization.
    */
   readonly describe?: DescribesDetails;
   /**
    * Returns details to store with an authorization that a person has just allowed, in addition to
-   * those of an interaction. It is called before the server stores the authorization. It can throw
-   * an `AuthorizationPageError` to refuse the authorization.
+   * an interaction's details. The server calls it before it stores the authorization. Throw an
+   * `AuthorizationPageError` to refuse the authorization.
    */
   readonly keepsDetails?: KeepsDetails;
-  /** It is called in the transaction in which sessions of the application end. */
+  /** Called in the transaction that ends sessions of the application. */
   readonly sessionEnded?: OnSessionEnd;
-  /** Removes what the feature stores about a person whom an operator erases. */
+  /** Removes the feature's data about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
-   * Returns whether an operator who revokes an authorization also revokes another authorization of
-   * the same person and client. Receives the details of both.
+   * When an operator revokes an authorization: returns whether to revoke another authorization of
+   * the same person and client as well. Receives the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a person has allowed a client before. A new authorization also contains
-   * these scopes if the protected API asks for that (`ResourceNeeds.stepUp`). At most one feature
+   * Finds the scopes that a person has allowed a client before. If the protected API asks for it
+   * (`ResourceNeeds.stepUp`), a new authorization contains these scopes too. At most one feature
    * can provide this.
    */
   readonly earlierScopes?: EarlierScopes;
@@ -263,22 +260,25 @@ export interface Contribution {
   readonly priorConsent?: PriorConsent;
   /** Receives people's answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
-  /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
+  /**
+   * Drops a requested scope that the server cannot grant. Otherwise, the server refuses the
+   * request.
+   */
   readonly dropsScope?: DropsScope;
   /**
    * The scopes that a person can choose on the consent page. At most one feature can provide this.
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler does not
-   * exist on the server.
+   * Handlers for the feature's endpoints, by endpoint name. The server leaves out an endpoint
+   * without a handler.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
-  /** Endpoints that do not use the server. The server does not measure or log requests to them. */
+  /** Endpoints that do not use the server. The server neither measures nor logs their requests. */
   readonly plainEndpoints?: readonly Endpoint[];
   /** The server properties that the feature declares in `FeatureMembers`. */
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
-  /** The feature's grant types. Clients can be registered for them. */
+  /** The feature's grant types. Clients can register for them. */
   readonly grants?: readonly GrantType[];
   /**
    * Reads token requests whose assertion identifies the client. At most one feature can provide
@@ -286,51 +286,51 @@ export interface Contribution {
    */
   readonly assertionGrant?: AssertionGrant;
   /**
-   * Checks and ends access that an organization gave in place of the person. At most one feature
-   * can provide this. If none does, the server accepts no such access.
+   * Checks and ends access that an organization granted in place of the person. Without this, the
+   * server accepts no access from organizations. At most one feature can provide it.
    */
   readonly givenAccess?: GivenAccess;
   /** Checks each token before the server issues it. Throws to refuse the token. */
   readonly issuanceCheck?: IssuanceCheck;
   /**
-   * The path of the page where people revoke access. It contains the base path. At most one feature
+   * The path of the page where people revoke access, including the base path. At most one feature
    * can provide this.
    */
   readonly accessPath?: string;
   /** Client logos. At most one feature can provide this. */
   readonly logos?: ClientLogos;
   /**
-   * Verifies client secrets in place of the host's hasher. It must accept the hashes that the
-   * host's hasher has made. At most one feature can provide this.
+   * Verifies client secrets in place of the host's hasher. Must accept the hashes of the host's
+   * hasher. At most one feature can provide this.
    */
   readonly secretHasher?: PasswordHasher;
   /**
-   * Decides how the server responds to a second use of a refresh token. At most one feature can
-   * provide this.
+   * Decides how the server responds when a refresh token is used a second time. At most one feature
+   * can provide this.
    */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** Describes the protected API to clients. At most one feature can provide this. */
   readonly resource?: PublishedResource;
   /** Receives audit events in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
-  /** Delivers the feature's messages from the outbox, for each kind of message. */
+  /** Delivers the feature's messages from the outbox, by kind of message. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The feature's rows that the server removes after they have expired. */
+  /** The feature's rows that expire. The server removes them after that. */
   readonly expiring?: ExpiringRows;
-  /** Whether the feature uses single-use values, such as a signed text. */
+  /** Whether the feature uses single-use values, for example signed strings. */
   readonly usesOnce?: boolean;
   /** Returns the doctor's examination of this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 
 /**
- * The parts of the server that a feature's endpoints can use. They are created after every feature
- * has started.
+ * The parts of the server that a feature's endpoints can use. The server creates them after every
+ * feature has started.
  */
 export interface Parts {
   /** The registered clients. */
   readonly clients: Clients;
-  /** Finds clients that were never registered. Null if no feature provides this. */
+  /** Finds clients that are not registered. Null if no feature provides this. */
   readonly clientSource: ClientSource | null;
   /** Checks client secrets. */
   readonly secrets: ClientSecrets;
@@ -340,12 +340,12 @@ export interface Parts {
   readonly binding: KeyBinding | null;
   /**
    * Returns the authentication for these clients at the endpoints with these paths. A client
-   * assertion may name any of these endpoints as its audience.
+   * assertion may name any of the endpoints as its audience.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
-   * Returns the details for an authorization that the person of this request allows on a feature's
-   * page. Returns undefined if there are no details.
+   * Returns the details for an authorization that a person allows on a feature's page with this
+   * request. Returns undefined if there are no details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Client logos. Null if no feature provides them. */
@@ -359,8 +359,8 @@ export interface Parts {
 }
 
 /**
- * Defines a feature. Each of its functions receives the section `oauth_server`, with the keys in
- * the feature's `config`.
+ * Defines a feature. Each of its functions receives the section `oauth_server`, including the keys
+ * from the feature's `config`.
  */
 export function defineFeature<Shape extends ConfigShape>(
   feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },

@@ -3,15 +3,15 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from './crypto.ts';
 
 /**
- * Returns a form token. It protects against forged requests, because a page on another site cannot
- * know it. Its key is the browser secret. `about` begins with the form's name. After that, it names
- * what the form does, to what, and for whom.
+ * Returns a token that protects a form against forged requests: a page on another site cannot know
+ * it. The browser secret is its key. `about` starts with the form's name, followed by what the form
+ * does, to what, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);
 }
 
-/** Whether the sent token matches this form. */
+/** Whether the submitted token matches this form. */
 export function isFormToken(
   sent: string | undefined,
   visitor: Visitor,

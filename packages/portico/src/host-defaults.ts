@@ -3,7 +3,7 @@ import { openLog } from './defaults/log.ts';
 import { createViews, ownFolder, SHARED_VIEWS } from './defaults/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
-/** Returns the folder with the server's built-in views. */
+/** Returns the folder of the server's built-in views. */
 export function builtInViews(): string {
   return ownFolder('views');
 }

@@ -5,75 +5,73 @@ import type { PasswordHasher } from './defaults/password-hasher.ts';
 import type { PersonReference, UserInterface } from './person.ts';
 
 /**
- * The methods that the authorization server needs from your application. Portico has no accounts,
- * sign-in or permissions. It calls your host at every request, and trusts the result. It never
- * calls a host method inside a store transaction.
+ * What the authorization server needs from your application. Portico has no accounts, sign-in or
+ * permissions. It asks your host at every request and trusts the result. It never calls a host
+ * method inside a store transaction.
  *
- * `Context` is the type of the last argument of every method: the value that the mount passes with
- * a request. For Express it is `req`, and for Fastify it is `request`. For `portico/fetch`, it is
- * the value that you pass to the handler. It is undefined outside of a request, for example in a
- * console command.
+ * `Context` is the type of every method's last argument: the value that the mount passes along with
+ * a request. In Express it is `req`, and in Fastify it is `request`. With `portico/fetch`, it is
+ * the value that you pass to the handler. Outside of a request, for example in a console command,
+ * it is undefined.
  */
 export interface Host<Context = unknown> {
   /**
-   * Returns the person who is signed in in this browser, or null. Do not use a bearer token to find
+   * Returns the person who is signed in to this browser, or null. Do not use a bearer token to find
    * the person.
    */
   signedIn(request: Request, context: Context): Promise<PersonReference | null>;
-  /**
-   * Loads the current data of an account, never from a cache. Returns null for an unknown account.
-   */
+  /** Loads an account's current data, never from a cache. Returns null for an unknown account. */
   loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * Returns the account of the person that an identity provider names with this subject. Returns
-   * null if the person has no account. Issuer, tenant and subject together identify the person.
-   * Never use an e-mail address instead.
+   * Returns the account of the person that an identity provider identifies by this subject. Returns
+   * null if the person has no account. A person is identified by issuer, tenant and subject
+   * together. Never use an email address instead.
    *
-   * Portico calls this for each assertion, and at each use of a token that was issued for one. So
-   * you can end the access at any time. If your host has no such method, Portico uses the links
-   * that an operator adds with `oauth:link:create`.
+   * Portico calls this for each assertion, and whenever a token from an assertion is used, so you
+   * can end access at any time. Without this method, Portico uses the links that an operator adds
+   * with `oauth:link:create`.
    */
   accountFor?(assertion: AssertedAccount, context: Context): Promise<PersonReference | null>;
   /**
-   * Finds people for an administrator. The text matches a part of the name or e-mail address,
-   * ignoring case, or the whole id. It has 1 to 100 characters. Return at most `limit` people,
-   * which is a small number. If your host has no such method, the administrator's pages find people
-   * only by provider and id.
+   * Finds people for an administrator. `text` matches part of the name or email address, ignoring
+   * case, or the whole id. It has 1 to 100 characters. Return at most `limit` people; `limit` is a
+   * small number. Without this method, the administrator's pages find people only by provider and
+   * id.
    */
   findPeople?(text: string, limit: number, context: Context): Promise<readonly UserInterface[]>;
   /**
    * Your sign-in page. After sign-in, it must redirect to `returnTo`, a path in your application.
-   * If you give a path such as `/login`, Portico adds `returnTo` as the parameter `return_to`.
+   * If you give a path, for example `/login`, Portico adds `returnTo` as the parameter `return_to`.
    */
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
    * Whether your sign-in page shows which application the person signs in for. If true, Portico
-   * stores this information in an encrypted cookie for the path of `loginUrl`. Your page reads it
-   * with `AuthorizationServer.waitingFor`. Default: false.
+   * stores this information in an encrypted cookie for the path of `loginUrl`, and your page reads
+   * it with `AuthorizationServer.waitingFor`. Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
    * Ends the session in this browser, so that another person can sign in. The browser secret must
-   * change with it.
+   * change too.
    *
-   * Instead of a function, you can give the path of a sign-out page, such as `/logout`. The page
-   * must then redirect to its parameter `return_to`. If your host has no `signOut`, the button "Not
-   * you?" ends the request and shows the person what to do next. Needed for `oauth_server:logout`.
+   * You can also give the path of a sign-out page, for example `/logout`. The page must then
+   * redirect to its parameter `return_to`. Without `signOut`, the button "Not you?" ends the
+   * request and tells the person what to do next. Needed for `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
    * Returns when and how the signed-in person last authenticated in this session, for example with
-   * a password or a passkey. Using the session is not an authentication. Returns null if you do not
-   * know it. Needed for `oauth_server:reauthentication`.
+   * a password or a passkey. Merely using the session is not an authentication. Returns null if you
+   * do not know. Needed for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**
-   * Your page where a signed-in person authenticates again. After that, it must redirect to
-   * `returnTo`, a path in your application. If you give a path such as `/login/again`, Portico adds
-   * two parameters: `returnTo` as `return_to`, and the levels that a client asks for as
-   * `acr_values`. Needed for `oauth_server:reauthentication`.
+   * Your page where a signed-in person authenticates again. It must then redirect to `returnTo`, a
+   * path in your application. If you give a path, for example `/login/again`, Portico adds two
+   * parameters: `returnTo` as `return_to`, and the levels that the client requests as `acr_values`.
+   * Needed for `oauth_server:reauthentication`.
    */
   readonly reauthenticateUrl?:
     string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);
@@ -81,60 +79,56 @@ export interface Host<Context = unknown> {
    * Returns a random secret for this browser session, with at least 128 bits (22 base64url
    * characters). Portico uses it to bind consent to the browser and the person.
    *
-   * The secret must stay the same while a person is signed in. It must change when they sign out or
-   * another person signs in. Portico never sends it to a browser or client. If your host has no
-   * such method, Portico sets a cookie.
+   * The secret must stay the same while a person is signed in, and change when the person signs out
+   * or another person signs in. Portico never sends it to a browser or client. Without this method,
+   * Portico sets a cookie.
    */
   browserSecret?(request: Request, context: Context): Promise<string>;
   /**
-   * Returns the id of the session in which the person is signed in, or null if you do not know it.
-   * It must stay the same while the person is signed in, and a new sign-in must have a new id.
-   * Portico stores only a hash of the id, and sends it to no client.
+   * Returns the id of the session that the person is signed in to, or null if you do not know it.
+   * The id must stay the same while the person is signed in, and a new sign-in must get a new id.
+   * Portico stores only a hash of the id and never sends it to a client.
    *
    * When a session ends, call `AuthorizationServer.sessionEnded` with the same id. If `signOut` is
-   * a function, Portico does that for each sign-out on its own pages. Needed for
+   * a function, Portico makes this call for sign-outs on its own pages. Needed for
    * `oauth_server:back_channel_logout`.
    */
   sessionId?(request: Request, context: Context): Promise<string | null>;
   /** Hashes client secrets. You can use your password hasher. Default: argon2id. */
   readonly passwordHasher?: PasswordHasher;
-  /**
-   * Renders a view such as `oauth/consent`, in place of the built-in views. By default, Portico
-   * renders the built-in views.
-   */
+  /** Renders a view, for example `oauth/consent`. Default: Portico renders the built-in views. */
   render?(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
-   * Returns the client's IP address, with or without a port. Returns null if it is unknown. Portico
-   * uses the address to slow down guessing. Behind a proxy, return the address that the proxy
-   * reports. Portico treats text that is not an IP address as null.
+   * Returns the client's IP address, with or without a port, or null if it is unknown. Portico uses
+   * the address to slow down guessing. Behind a proxy, return the address that the proxy reports.
+   * Portico treats any other text as null.
    *
-   * Default: `ip` of the framework's request, to which Express, Fastify and Koa apply their proxy
-   * setting. If there is no `ip`, the remote address of Node's connection.
+   * Default: `ip` of the framework's request, which follows the proxy setting of Express, Fastify
+   * or Koa. Without `ip`, the remote address of Node's connection.
    */
   clientAddress?(request: Request, context: Context): string | null;
   /**
-   * Receives an event for your audit log. The server waits for the result before it responds. By
-   * default, Portico writes a line to the log.
+   * Receives an event for your audit log. The server waits for the result before it responds.
+   * Default: Portico writes a line to the log.
    */
   audit?(event: AuditEvent, context: Context): Promise<void>;
   /**
-   * Receives lines for an operator. They never contain a secret, token or code. Default: JSON on
-   * standard output.
+   * Receives log lines for an operator. They never contain a secret, token or code. Default: JSON
+   * on standard output.
    */
   readonly log?: Log;
   /**
-   * Portico calls this once for each browser request, after it has created the response and before
-   * it sends the response. If you store the session in a cookie, append its `Set-Cookie` to
-   * `response.headers`. Portico does not call it for requests from clients, because they use no
-   * session.
+   * Called once for each browser request, after Portico has created the response and before it
+   * sends the response. If you store the session in a cookie, append its `Set-Cookie` to
+   * `response.headers`. Not called for requests from clients, because clients have no session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
 /**
- * The person that a trusted issuer names in an assertion, by the claims `iss`, `tenant` and `sub`.
- * Issuers with tenants may give the same `sub` to different people in different tenants, so compare
- * all three.
+ * The person that a trusted issuer identifies in an assertion, by the claims `iss`, `tenant` and
+ * `sub`. Compare all three: an issuer may use the same `sub` for different people in different
+ * tenants.
  */
 export interface AssertedAccount {
   /** The issuer, as in `oauth_server:trusted_issuers`. */
@@ -147,7 +141,7 @@ export interface AssertedAccount {
 
 /** When and how a person authenticated. */
 export interface Authentication {
-  /** The time of the authentication, exact to the millisecond. */
+  /** The time of the authentication, to the millisecond. */
   readonly at: Date;
   /** The level of assurance of the authentication: `acr` in OpenID Connect Core section 2. */
   readonly acr?: string | undefined;
@@ -163,7 +157,7 @@ export interface AskedAuthentication {
   readonly acrValues: readonly string[];
 }
 
-/** A host with all methods and properties. Each method uses the context of the current request. */
+/** A host with all methods and properties. Its methods use the current request's context. */
 export interface CompleteHost {
   /** See `Host.signedIn`. */
   signedIn(request: Request): Promise<PersonReference | null>;
@@ -178,14 +172,14 @@ export interface CompleteHost {
   /** See `Host.browserSecret`. The server calls it for the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
-   * See `Host.signOut`. Returns the URL that the browser opens next, on its way to `returnTo`.
+   * See `Host.signOut`. Returns the URL that the browser opens next, which leads to `returnTo`.
    * Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
    * Ends the session, like `Host.signOut`. Returns null if the session has ended. Otherwise,
-   * returns the URL of the page that ends it, on the way to `returnTo`. The property is null if the
-   * host cannot end sessions.
+   * returns the URL of the page that ends the session and then leads to `returnTo`. The property is
+   * null if the host cannot end sessions.
    */
   readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
   /** See `Host.loginUrl`. */
@@ -213,8 +207,8 @@ export interface CompleteHost {
 }
 
 /**
- * Returns the client address of a request in canonical form. Returns null if the host does not know
- * a valid IP address.
+ * Returns the client address of a request in canonical form, or null if the host returns no valid
+ * IP address.
  */
 export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);

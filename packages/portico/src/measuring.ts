@@ -1,6 +1,6 @@
 /**
- * The data that the server reports to telemetry. It contains no secret, token or code. It also
- * contains no client input, except for the request that `begin` receives for an endpoint.
+ * The data that the server reports to telemetry. It never contains a secret, token or code. The
+ * only client input is the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -10,7 +10,7 @@ import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * Work that takes time. A task is the same object for the whole lifetime of the server, so you can
+ * Work that takes time. Each task is one object for the whole lifetime of the server, so you can
  * use it as a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
@@ -45,35 +45,35 @@ export interface MeasuredStoreOperation {
 
 /**
  * Receives measurements. `opentelemetry()` from `portico/telemetry` implements this interface. The
- * server does not wait for a promise that a method returns. It logs errors and rejections, and they
- * do not affect the request.
+ * server does not wait for a returned promise. Errors and rejections are logged and do not affect
+ * the request.
  */
 export interface Telemetry {
   /**
-   * Called when a task begins. For an endpoint, `request` is the HTTP request. For any other task,
-   * it is null. Read only its method and its trace headers, because its URL and other headers
-   * contain secrets, and the server reads its body.
+   * Called when a task begins. `request` is the HTTP request for an endpoint, and null for any
+   * other task. Read only its method and trace headers: its URL and other headers contain secrets,
+   * and the server reads its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
-   * Called when an endpoint has responded with this status. `token()` reports routes of the host in
+   * Called when an endpoint has responded with this status. `token()` reports your own routes in
    * the same way.
    */
   answered(endpoint: string, status: number): void;
   /** Called when a token of this kind is issued for the first time. */
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
-   * Called when a request is refused. The reason comes from a fixed set, such as `invalid_grant`.
+   * Called when a request is refused. `reason` is one of a fixed set, for example `invalid_grant`.
    */
   refused(endpoint: string, reason: string): void;
   /** Called when a code or a refresh token is used a second time. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
-   * Called when expired rows of a kind, such as `access_tokens`, were removed. `count` is at least
-   * 1.
+   * Called after expired rows of one kind, for example `access_tokens`, were removed. `count` is at
+   * least 1.
    */
   removed(rows: string, count: number): void;
-  /** Called when a server starts. From then on, you can read its state. */
+  /** Called when a server starts. You can read the server's state from then on. */
   observe(server: ObservedServer): void;
 }
 
@@ -83,12 +83,12 @@ export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 /** A task that has started. */
 export interface Measurement {
   /**
-   * Calls `work` once, immediately, and returns its result. Everything that `work` awaits is a part
-   * of the task.
+   * Calls `work` once, immediately, and returns its result. Everything that `work` awaits belongs
+   * to the task.
    */
   run<T>(work: () => T): T;
   /**
-   * Called when the task is done. `failure` is null, or a reason from a fixed set. `status` is the
+   * Called when the task ends. `failure` is null or one of a fixed set of reasons. `status` is the
    * HTTP status for an endpoint, and 0 for any other task.
    */
   end(failure: string | null, status: number): void;
@@ -100,42 +100,39 @@ export interface Measurement {
  */
 export interface ObservedServer {
   /**
-   * How often statements and transactions were tried again. The numbers only grow. Null if the
-   * store does not count retries.
+   * How many statements and transactions were retried. The numbers only grow. Null if the store
+   * does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
-  /**
-   * The connections to a database server. Null if there are no such connections, or if the store
-   * does not count them.
-   */
+  /** The connections to a database server. Null if the store has none or does not count them. */
   connections(): DatabaseConnections | null;
   /**
-   * Returns the current signing key of each algorithm, with its age in seconds. Leaves out keys
-   * whose age is unknown.
+   * Returns the current signing key of each algorithm with its age in seconds. Omits keys of
+   * unknown age.
    */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Reads the first `limit` authorizations after this id. Counts those that are neither revoked nor
-   * expired.
+   * Reads the first `limit` authorizations after this id, and counts those that are neither revoked
+   * nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Reads the first `limit` clients after this id. Counts those that are not revoked. */
+  /** Reads the first `limit` clients after this id, and counts those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
   /** Counts the messages in the outbox. Returns null if no feature sends messages. */
   outbox(): Promise<OutboxCounts | null>;
 }
 
-/** Measures one server, and reports to the application's `Telemetry`. */
+/** Measures one server and reports to the application's `Telemetry`. */
 export interface Measuring {
-  /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
+  /** Runs and measures an endpoint's work. Returns its result, or rejects with its error. */
   endpoint<T extends { readonly status: number }>(
     task: MeasuredEndpoint,
     request: Request,
     work: () => Promise<T>,
   ): Promise<T>;
-  /** Runs a grant's work and measures it. */
+  /** Runs and measures a grant's work. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
-  /** Returns a store that also measures each of its operations. */
+  /** Returns a store that also measures its operations. */
   wrapStore(store: Store): Store;
   /**
    * Like `Telemetry.answered`. Do not call this for endpoints, because `endpoint()` reports them.

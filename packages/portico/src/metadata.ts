@@ -7,7 +7,7 @@ import type { Server } from './server.ts';
 import { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
-/** Lists in the metadata to which features can add values. */
+/** The lists in the metadata that features can add values to. */
 export interface MetadataValues {
   readonly prompt_values_supported?: readonly string[];
   readonly claims_supported?: readonly string[];
@@ -29,7 +29,7 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
 }
 
 /**
- * Returns the scopes that metadata lists. Many unverified clients request every scope in this list.
+ * Returns the scopes that the metadata lists. Many unverified clients request every listed scope.
  * So if the server accepts such clients, the list contains only scopes that they can get.
  */
 function supportedScopes(
@@ -48,8 +48,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * Returns the authentication methods for each endpoint. If an endpoint accepts signed assertions,
- * also returns their algorithms (RFC 8414 section 2).
+ * Returns the authentication methods of each endpoint. Adds the signing algorithms for endpoints
+ * that accept signed assertions (RFC 8414 section 2).
  */
 function authenticationMethods(
   server: Server,
@@ -60,8 +60,8 @@ function authenticationMethods(
   const methods = [
     ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
     ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
-    // A workload's token has no registered method name, so the metadata contains its type as the
-    // name (RFC 7591 section 2).
+    // Workload tokens have no registered method name. The metadata uses their type as the name (RFC
+    // 7591 section 2).
     ...server.workloadTypes(),
     'none',
   ];
@@ -74,8 +74,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API on another server may authenticate with a secret, even if the profile does not allow
-    // that for clients (decision 45).
+    // An API on another server may authenticate with a secret even if the profile forbids secrets
+    // for clients (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),
@@ -113,8 +113,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * Returns the same metadata, and the members that OpenID Connect Discovery 1.0 section 3 adds. It
- * lists RS256 even if the server has no key for it, unless the profile does not allow RS256.
+ * Returns the same metadata plus the members from OpenID Connect Discovery 1.0 section 3. Lists
+ * RS256 even if the server has no key for it, unless the profile forbids RS256.
  */
 export function openidProviderMetadata(
   server: Server,

@@ -7,20 +7,20 @@ import { quoted, quotedList } from './quoting.ts';
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. A parameter without a value is treated as missing. A repeated
- * parameter is an error (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. A parameter without a value counts as missing. A repeated parameter
+ * is an error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
   /**
-   * Returns the value. Returns undefined if the parameter is missing. Throws `invalid_request` if
-   * it is repeated.
+   * Returns the value, or undefined if the parameter is missing. Throws `invalid_request` if the
+   * parameter is repeated.
    */
   get(name: string): string | undefined;
-  /** Returns the value, like `get`. Also throws `invalid_request` if the parameter is missing. */
+  /** Like `get`, but throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
   /** Whether the parameter is repeated. */
   isRepeated(name: string): boolean;
-  /** Returns every value as it was sent, including empty values. */
+  /** Returns every value as sent, including empty values. */
   all(name: string): readonly string[];
   /** Whether the parameter has a value. */
   has(name: string): boolean;
@@ -34,14 +34,14 @@ export function queryParameters(request: Request): Parameters {
 }
 
 /**
- * Returns the parameters in a form body of at most 64 KiB. Throws if any parameter is repeated,
+ * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter is repeated,
  * even an unknown one.
  */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
 
-/** Returns the fields in a form body of at most 64 KiB. */
+/** Returns the fields of a form body of at most 64 KiB. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
@@ -58,8 +58,8 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
 }
 
 /**
- * Returns the parameters, like `createParameters`. Throws immediately if any parameter is repeated,
- * even an unknown one.
+ * Like `createParameters`, but throws immediately if any parameter is repeated, even an unknown
+ * one.
  */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
@@ -79,7 +79,7 @@ export function createParameters(sent: URLSearchParams): Parameters {
   return readParameters(sent).parameters;
 }
 
-/** Returns the parameters and the names of the repeated ones. */
+/** Returns the parameters and the names of the repeated parameters. */
 function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -111,8 +111,8 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Turns a failure to read the body into an error. If the sender has disconnected, the error is
- * `invalid_request`, because this is not an error of the server.
+ * Turns a failure to read the body into an error. A sender that disconnects gets `invalid_request`,
+ * because the server is not at fault.
  */
 export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');

@@ -4,13 +4,13 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The path of the token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The path prefixes of endpoints. `mountPath` is the prefix in incoming requests. */
+/** The path prefixes of the endpoints. `mountPath` is the prefix of incoming requests. */
 export interface Mounting {
   readonly basePath: string;
   readonly mountPath: string;
 }
 
-/** The paths that browsers request. They are used in forms, redirects and cookies. */
+/** The paths that browsers request, for forms, redirects and cookies. */
 export interface BrowserPaths {
   readonly authorize: string;
   /** The application's home page. */
@@ -18,8 +18,8 @@ export interface BrowserPaths {
 }
 
 /**
- * Returns the paths that browsers request. They contain the whole base path. If a proxy removes the
- * base path from requests, it does not add it to responses.
+ * Returns the paths that browsers request. They contain the whole base path: a proxy that removes
+ * the base path from requests does not add it to responses.
  */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {

@@ -1,7 +1,7 @@
-/** The types for people. The authorization server and the host kit share them. */
+/** The types for people that the authorization server and the host kit share. */
 
 /**
- * Identifies an account, and contains no data about it. Sessions store these two values. Portico
+ * Identifies an account and contains no data about it. Sessions store these two values. Portico
  * compares them byte by byte.
  */
 export interface PersonReference {
@@ -11,16 +11,13 @@ export interface PersonReference {
   readonly id: string;
 }
 
-/**
- * The standard claims about a person (OpenID Connect Core section 5.1), as far as the host knows
- * them.
- */
+/** The standard claims about a person (OpenID Connect Core section 5.1) that the host knows. */
 export interface Profile {
   /** The full name, for display. */
   readonly name?: string | undefined;
   /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether the address was verified as the person's address. */
+  /** Whether the address was verified to belong to the person. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -42,9 +39,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why this cannot identify an account. Returns null if it can. Some engines change
- * malformed text, so two people could become the same. Engines also differ in how they treat NUL
- * and long text: some reject it, and others cut it.
+ * Returns why these values cannot identify an account, or null if they can. Some engines change
+ * malformed text, so two people could become one. Engines also treat NUL and long text differently:
+ * some reject it, and others truncate it.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -58,7 +55,7 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Count the characters only if the text may be too long. Most texts are short.
+  // Count the characters only if the text may be too long; most texts are short.
   if (text.length > longest && Array.from(text).length > longest)
     return `has at most ${longest} characters`;
   return null;

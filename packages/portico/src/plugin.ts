@@ -35,7 +35,7 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
    * Your host, in place of the kit's accounts, sessions and sign-in. You can also give a function
-   * that receives the kit application and returns the host. If the host leaves out the log, views,
+   * that receives the kit application and returns the host. If the host omits the log, views,
    * hasher or audit, the kit application provides them.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
@@ -45,28 +45,28 @@ export interface OAuthServerPluginOptions<Context = unknown> {
    */
   readonly clock?: () => number;
   /**
-   * Returns a number that is at least 0 and less than 1. Tests can pass their own source. Default:
+   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Default:
    * the system's random source.
    */
   readonly random?: () => number;
   /** Settings for fetching client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys are
-   * in the section `oauth_server`. Their endpoints become application routes.
+   * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys
+   * belong to the section `oauth_server`. Their endpoints become application routes.
    *
    * @example
    * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
    */
   readonly features?: readonly Feature[];
-  /** Signing keys that are not files, such as keys in a hardware module. Default: none. */
+  /** Signing keys that are not stored in files, for example in a hardware module. Default: none. */
   readonly keySigners?: readonly KeySigner[];
 }
 
 /**
- * Creates the plugin with which a kit application becomes an authorization server. It adds the
- * section `oauth_server`, the schema, the console commands, and `token()` for your own routes. It
- * also adds the endpoints, unless `oauth_server:routes` is false.
+ * Creates the plugin that turns a kit application into an authorization server. It adds the section
+ * `oauth_server`, the schema, the console commands, and `token()` for your own routes. It also adds
+ * the endpoints, unless `oauth_server:routes` is false.
  */
 export function oauthServer<Context = unknown>({
   host,
@@ -149,7 +149,7 @@ function clientChoices(features: readonly Feature[]): ClientChoices {
   };
 }
 
-/** Returns the server's parts from the application and from the plugin's options. */
+/** Returns the server's parts, from the application and the plugin's options. */
 function serverParts<Context>(
   application: Application,
   host: OAuthServerPluginOptions<Context>['host'],
@@ -202,7 +202,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The request did not come through the kit.
+        // The request did not arrive through the kit.
         return null;
       }
     },
@@ -211,8 +211,8 @@ function kitDefaults(application: Application): HostDefaults {
 }
 
 /**
- * Returns the host contract of the kit application. If an application mounts Portico without a
- * `host`, throws a ConfigurationError.
+ * Returns the kit application's host contract. Throws a ConfigurationError if an application mounts
+ * Portico without a `host`.
  */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;

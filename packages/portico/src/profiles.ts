@@ -3,38 +3,38 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
- * A security profile: stricter rules for the whole server or for single clients. A feature
- * implements it.
+ * A security profile: stricter rules for the whole server or for single clients. Features implement
+ * profiles.
  */
 export interface SecurityProfile {
-  /** The name of the profile in registrations, in client rows and on the console. */
+  /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** The text that describes the profile in the command's help. It follows the profile's name. */
+  /** Describes the profile in the command's help. Printed after the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens. If a client does not choose one, Portico uses the first of them
-   * for which the server has a key.
+   * The algorithms for ID tokens, the preferred one first. If a client does not choose one, Portico
+   * uses the first algorithm that the server has a key for.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
-  /** The authentication methods with which clients may get tokens. */
+  /** The authentication methods that clients may use to get tokens. */
   readonly authenticationMethods: readonly string[];
   /** The maximum lifetime of an authorization code, in seconds. */
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after its use. If true, Portico does not replace it. */
+  /** Whether a refresh token stays valid after its use instead of being replaced. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier is treated as a wrong one. */
+  /** Whether a missing code verifier counts as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
-  /** Whether the `aud` of an assertion must be the issuer, as one string. */
+  /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
-  /** Returns why this client cannot get tokens now. Returns null if it can. */
+  /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns why this client cannot be registered. Returns null if it can. Also checks rules that
-   * apply only at registration.
+   * Returns why this client cannot be registered, or null if it can. Includes rules that apply only
+   * at registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
@@ -55,7 +55,7 @@ export interface OfferedProfile extends SecurityProfile {
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
 /**
- * The profile of clients whose profile no feature of this server provides. These clients get no
+ * The profile for clients whose profile no feature of this server provides. Such a client gets no
  * tokens.
  */
 const UNKNOWN: SecurityProfile = {
@@ -95,16 +95,16 @@ export class Profiles {
   }
 
   /**
-   * Returns the profile that applies to this client: the client's own, or the server's. Returns
-   * null if no profile applies.
+   * Returns the profile that applies to this client: its own, or the server's. Returns null if none
+   * applies.
    */
   of(client: GovernedClient): SecurityProfile | null {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
   /**
-   * Returns why this client cannot get tokens now, for the log. Returns null if it can, and for a
-   * client without a profile.
+   * Returns why this client cannot get tokens now, for the log. Returns null if it can, or if it
+   * has no profile.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -140,8 +140,8 @@ export class Profiles {
 }
 
 /**
- * Whether the client only uses introspection. The server's profile does not apply to a client like
- * this, because it receives no token and no data about a person.
+ * Whether the client only uses introspection. The server's profile does not apply to such a client,
+ * because it receives neither tokens nor data about people.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

@@ -1,22 +1,22 @@
 /**
- * Prepares untrusted text for the log. Adds quotes, shortens the text, escapes invisible characters
+ * Prepares untrusted text for the log: adds quotes, shortens the text, escapes invisible characters
  * and removes parts that may be secret.
  */
 
 const MOST_CHARACTERS = 200;
 /**
- * Matches text that is as long as a secret, token or code of this server. A client may have sent
- * one in the wrong place.
+ * Matches text as long as this server's secrets, tokens and codes. A client may have sent one in
+ * the wrong place.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /**
- * Matches a code verifier (RFC 7636 section 4.1). The hostname of a URI may look like one, but is
- * not removed.
+ * Matches a code verifier (RFC 7636 section 4.1). Does not match the hostname of a URI, which may
+ * look the same.
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
 /**
- * Matches the last word of a shortened text. It may be the beginning of a secret that is now too
- * short to be recognized.
+ * Matches the last word of a shortened text. The word may be the beginning of a secret that is now
+ * too short to recognize.
  */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
@@ -29,8 +29,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * Quotes a public value, such as the id of a public key. Unlike `quoted`, it does not shorten the
- * value or treat it as a secret.
+ * Quotes a public value, for example the id of a public key. Unlike `quoted`, it neither shortens
+ * the value nor removes possible secrets.
  */
 export function quotedPublic(text: string): string {
   const plain = text.replaceAll(
@@ -41,8 +41,8 @@ export function quotedPublic(text: string): string {
 }
 
 /**
- * Quotes a URI. Leaves out the parts where applications put secrets: user information before an @,
- * the query and the fragment.
+ * Quotes a URI without the parts that often contain secrets: user information before an @, the
+ * query and the fragment.
  */
 export function quotedUri(uri: string): string {
   return quoted(
@@ -50,24 +50,24 @@ export function quotedUri(uri: string): string {
   );
 }
 
-/** Quotes at most ten names, and states how many more there are. */
+/** Quotes at most ten names and says how many more there are. */
 export function quotedList(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(quoted).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The minimum length of a secret that an import accepts. A shorter text cannot be a secret. */
+/** The minimum length of a secret in an import. Shorter text cannot be a secret. */
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id. It may be a typing error, which the log must show. Or it may be a
- * secret in the wrong place, which the log must not show.
+ * Quotes an unknown client id. The log must show a typing error, but must not show a secret in the
+ * wrong place.
  *
- * - An id in the form of this server's ids is shown whole. So is an id that is too short to be a
+ * - An id in the form of this server's ids is shown in full. So is an id that is too short to be a
  *   secret.
  * - A URL is shown like any other URI.
- * - Any other id is shortened in the middle. It keeps at most four characters at each end, and
- *   never more than a quarter of its length in total.
+ * - Any other id is shortened in the middle: at most four characters remain at each end, and never
+ *   more than a quarter of the id in total.
  */
 export function quotedClientId(clientId: string): string {
   if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);

@@ -15,16 +15,16 @@ import { callerAddress, type CompleteHost } from './host.ts';
 
 /** A refused request. */
 export interface Refused {
-  /** The endpoint's name, or `token()` for one of the host's own routes. */
+  /** The endpoint's name, or `token()` for one of your own routes. */
   readonly endpoint: string;
-  /** The request. Null if the host did not pass it. */
+  /** The request. Null if the host did not pass one. */
   readonly request: Request | null;
   readonly error: Error;
   /** The client's id. Null if the client is unknown. */
   readonly clientId: string | null;
 }
 
-/** Writes one log line for a refusal, with the request, client, address and exact reason. */
+/** Logs a refusal on one line, with the request, client, address and exact reason. */
 export function logRefusal(
   host: CompleteHost,
   { endpoint, request, error, clientId }: Refused,
@@ -43,8 +43,8 @@ export function logRefusal(
 }
 
 /**
- * Returns the caller's address. Returns null if the host throws. If this function threw too, the
- * refusal would become a server error.
+ * Returns the caller's address, or null if the host throws. Otherwise, the host's error would turn
+ * the refusal into a server error.
  */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
@@ -88,7 +88,7 @@ function getDetail(error: Error): string {
 const clients = new Note<string>('client');
 
 /**
- * Records which client sent a request. The log line contains the client if the request is refused.
+ * Records which client sent a request. If the request is refused, the log line names the client.
  */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);

@@ -32,7 +32,7 @@ export interface Server {
   readonly basePath: string;
   /** The path prefix of incoming requests. This is `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
-  /** The section `oauth_server`, with the settings that its profile requires. */
+  /** The section `oauth_server`, including the settings that its profile requires. */
   readonly config: OAuthServerConfig;
   /** The application that the server runs in. */
   readonly host: CompleteHost;
@@ -44,11 +44,11 @@ export interface Server {
   readonly store: Store;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a random number that is at least 0 and less than 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are for if a request names no resource. Null if no API is configured. */
+  /** The API for tokens when a request names no resource. Null if no API is configured. */
   readonly audience: string | null;
-  /** All resources that tokens can be for. */
+  /** All resources that tokens can be issued for. */
   readonly resources: Resources;
   /** The scopes that the server offers. */
   readonly scopes: ScopeCatalog;
@@ -58,11 +58,9 @@ export interface Server {
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /**
-   * The ways in which applications can become clients without an operator. Features provide them.
-   */
+  /** The ways an application can become a client without an operator. Features provide them. */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether applications can become clients without an operator. */
+  /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
   /** Returns whether clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
@@ -73,7 +71,7 @@ export interface Server {
   readonly workloadTypes: () => readonly string[];
   /** Returns the grant types that the server offers. Call it after every feature has started. */
   readonly grantTypes: () => GrantTypes;
-  /** The demands that clients can be registered with. */
+  /** The requirements that clients can be registered with. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */
   readonly profiles: Profiles;
@@ -91,10 +89,10 @@ export interface Server {
   readonly trustedIssuers: TrustedIssuers;
   /**
    * Returns the feature that checks and ends access from organizations. Returns null if no feature
-   * does this. Call it after every feature has started.
+   * does. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /** Encrypts state that browsers and clients store for the server. */
+  /** Encrypts data that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */
   readonly fetching: GuardedOptions;
@@ -108,21 +106,21 @@ export interface Server {
   readonly measuring: Measuring | null;
 }
 
-/** A way in which applications can become clients without an operator. */
+/** A way for applications to become clients without an operator. */
 export interface ClientArrival {
-  /** The text for the doctor's report, as a sentence. */
+  /** One sentence for the doctor's report. */
   readonly says: string;
-  /** The text that follows "Applications come". */
+  /** The words that follow "Applications come". */
   readonly as: string;
-  /** The initial access tokens that clients can use in this way. By default, there are none. */
+  /** The initial access tokens that clients can use for this. Default: none. */
   readonly tokens?: ArrivalTokens;
 }
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** What the tokens are for, as a text. */
+  /** Says what the tokens are for. */
   readonly says: string;
-  /** The command that creates a token, if every client needs a token. Otherwise null. */
+  /** The command that creates a token. Null unless every client needs a token. */
   readonly command: string | null;
 }
 
@@ -130,12 +128,12 @@ export interface ArrivalTokens {
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
-   * Returns the content that was encrypted under this name. Returns null for any other text, and if
-   * the key does not exist any more.
+   * Returns the content that was encrypted under this name. Returns null for any other string, or
+   * if the key no longer exists.
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the content was encrypted with the current key. The previous key will soon be removed.
+   * Whether the current key encrypted the content. The server will soon remove the previous key.
    */
   isCurrent(sealed: string): boolean;
 }

@@ -5,38 +5,38 @@ import { personProblem, type PersonReference } from './person.ts';
 export type EndedSessions =
   /** One session, identified by the id that `Host.sessionId` returns. */
   | { readonly session: string }
-  /** All sessions of a person, except the session `except` if you give one. */
+  /** All sessions of a person. If you set `except`, that session is kept. */
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call it after the commit. The function that your application gets never rejects, because the
- * change is already committed. It logs errors instead.
+ * Call it after the commit. The function that your application gets logs errors and never rejects,
+ * because the change is already committed.
  */
 export type AfterCommit = () => Promise<void>;
 
 /**
- * A function that is called in the transaction in which sessions of the application end. It must
- * use only this connection.
+ * Called in the transaction that ends sessions of the application. It must use only this
+ * connection.
  */
 export type OnSessionEnd = (
   connection: SqlConnection,
   ended: EndedSessions,
 ) => Promise<AfterCommit>;
 
-/** Informs features about sessions of the application that end. */
+/** Tells features when sessions of the application end. */
 export class SessionEnds {
   readonly #database: Database;
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** This class calls `listeners` and `log` only after every feature has started. */
+  /** `listeners` and `log` are called only after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
     this.#log = log;
   }
 
-  /** Whether any feature needs the information. */
+  /** Whether any feature wants to know when sessions end. */
   get isHeard(): boolean {
     return this.#listeners().length > 0;
   }
@@ -76,7 +76,7 @@ function requireValid(ended: EndedSessions): void {
   if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session, as a text');
 }
 
-/** Whether this can be the id of a session. */
+/** Whether this value can be a session id. */
 export function isSessionId(id: unknown): id is string {
   return typeof id === 'string' && id !== '';
 }

@@ -37,9 +37,9 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application. Does not open a file or a connection: that happens when you start the
- * application. The compiler rejects configuration keys that Portico, the plugins and
- * `configuration` do not define.
+ * Describes an application without opening files or connections; starting the application opens
+ * them. The compiler rejects configuration keys that neither Portico, the plugins nor
+ * `configuration` define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,11 +50,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs: first the framework's, then those of the
- * plugins, then the application's own.
+ * Returns the migrations that the application needs, in order: the framework's, the plugins' and
+ * the application's own.
  *
- * `config` is the application's validated configuration, as in `Application.config`. If you leave
- * it out, the result does not contain migrations that depend on a setting.
+ * `config` is the application's validated configuration, as in `Application.config`. Without it,
+ * the result lacks the migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -71,33 +71,34 @@ export function migrationsOf(
 
 /** Options for starting an application. */
 export interface StartOptions {
-  /** Replaces the environment of the process. */
+  /** Replaces the process's environment. */
   readonly env?: Environment;
   /**
-   * Where the log goes if `log:path` is `-`. Defaults to `stdout`. Commands that print data on
-   * standard output use `stderr`.
+   * Where the log goes if `log:path` is `-`. Use `stderr` for commands that print data to standard
+   * output. Defaults to `stdout`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
   /**
-   * Returns milliseconds since 1970. Defaults to the system's clock. Tests pass their own clock.
+   * Returns milliseconds since 1970. Tests can pass their own clock. Defaults to the system's
+   * clock.
    */
   readonly clock?: () => number;
   /**
-   * Measures how long the store's connections and transactions last. Defaults to the system's
-   * timer. Tests pass their own timer.
+   * Measures how long the store's connections and transactions last. Tests can pass their own
+   * timer. Defaults to the system's timer.
    */
   readonly timer?: Timer;
   /**
-   * Returns a number that is at least 0 and less than 1. Defaults to the system's random source.
-   * Tests pass their own source.
+   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Defaults
+   * to the system's random source.
    */
   readonly random?: () => number;
 }
 
 /**
- * Starts an application. Reads the environment and the configuration, and opens the log and the
- * store. Then the plugins and the application register their parts. If this fails, throws a
- * ConfigurationError that names every problem, and closes what it has opened.
+ * Starts an application: reads the environment and the configuration, opens the log and the store,
+ * and lets the plugins and the application register their parts. On failure, closes everything it
+ * has opened and throws a ConfigurationError that names every problem.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -132,7 +133,7 @@ export async function startApplication(
   }
 }
 
-/** Opens the store: the application's own, or the one that `database_url` names. */
+/** Opens the application's own store, or the store from `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -152,7 +153,7 @@ function openStore(
 type Phase = 'plugins' | 'application' | 'started';
 
 /**
- * A started application. An application that mounts Portico uses this class directly. A framework
+ * A started application. Applications that mount Portico use this class directly. A framework
  * extends it with accounts, sessions and a router.
  */
 export class StartedApplication implements Application {
@@ -175,10 +176,7 @@ export class StartedApplication implements Application {
   readonly services = new Map<string, unknown>();
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
-  /**
-   * Routes that are added after all others. If another route has the same path as one of these,
-   * this one is left out.
-   */
+  /** Routes that are added last. Such a route is left out if another route has its path. */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
   protected phase: Phase = 'plugins';
@@ -225,8 +223,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Lets the plugins and the application register their parts. The `around` of the first plugin is
-   * the outermost.
+   * Lets the plugins and the application register their parts. The first plugin's `around` is the
+   * outermost.
    */
   async registerParts(): Promise<void> {
     const { plugins = [], register } = this.definition;
@@ -244,8 +242,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the routes that come after all others. These are the branding's files, and the routes that
-   * are left out if another route has the same path.
+   * Adds the last routes: the branding's files, and the routes that give way to another route with
+   * the same path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -316,8 +314,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to the routes of plugins. The doctor uses this method. Requests from outside
-   * come through the application's mount instead.
+   * Answers requests to plugin routes. The doctor uses this method. External requests arrive
+   * through the application's mount instead.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = readPath(request.url);

@@ -12,7 +12,7 @@ import { unknownKeyProblem } from './keys-of-packages.ts';
 import { kitConfiguration, type KitConfig } from './keys.ts';
 import { HTTP_NEEDS_DEV } from './public-url.ts';
 
-/** The `log:path` value for standard output. */
+/** The `log:path` value that means standard output. */
 export const STANDARD_OUTPUT = '-';
 
 /** Returns the absolute path of the application's folder. */
@@ -21,9 +21,9 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
 }
 
 /**
- * Returns an application's configuration. The plugins' defaults override the kit's defaults, and
- * the application's values override both. Throws a ConfigurationError that names every problem.
- * `base` replaces the environment of the process.
+ * Returns an application's configuration. The plugins' defaults override the kit's, and the
+ * application's values override both. Throws a ConfigurationError that names every problem. `base`
+ * replaces the process's environment.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,
@@ -68,7 +68,7 @@ export function readConfiguration(
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that can be found before the values are validated. */
+/** Returns the problems that can be found before validation. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -87,7 +87,7 @@ function earlyProblems(
   return problems;
 }
 
-/** Adds to each problem the unset environment variable that would set its key. */
+/** Adds to each problem the unset environment variable that would set the key. */
 function withVariables(
   problems: readonly ConfigurationProblem[],
   plugins: readonly Plugin[],
@@ -111,7 +111,7 @@ function withVariables(
   ];
 }
 
-/** Configuration keys that apply only to connections that Portico opens itself. */
+/** The configuration keys that apply only to connections that Portico itself opens. */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -119,7 +119,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError if an entry of `plugins` is not a plugin. */
+/** Throws a ConfigurationError if `plugins` contains anything but plugins. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -142,8 +142,8 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 }
 
 /**
- * Returns the application's display name. This is `name`, or else `oauth_server:name`, or else the
- * host of `public_url`.
+ * Returns the application's display name: `name`, or else `oauth_server:name`, or else the host of
+ * `public_url`.
  */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
@@ -157,7 +157,7 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
  *
  * - Maps merge by key.
  * - Arrays merge by position. Elements beyond the end of the later array stay.
- * - Any other value is replaced.
+ * - Any other value replaces the earlier one.
  * - An undefined value changes nothing.
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
@@ -168,7 +168,7 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // fromEntries defines properties, so a key such as __proto__ is an ordinary key.
+  // fromEntries defines properties, so even __proto__ is an ordinary key.
   return Object.fromEntries(merged);
 }
 
@@ -188,15 +188,15 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns a configuration key as messages show it: its parts joined by colons. */
+/** Formats a configuration key for messages: its parts, joined by colons. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 
 /**
- * Validates each top-level key that has a schema, and fills in the schema's defaults. Keys without
- * a schema belong to the application and stay unchanged. Throws a ConfigurationError that names
- * every problem.
+ * Validates each top-level key that has a schema, and adds the schema's defaults. Keys without a
+ * schema belong to the application and stay unchanged. Throws a ConfigurationError that names every
+ * problem.
  */
 export function validateConfig(
   config: ConfigMap,
@@ -218,7 +218,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // For an invalid key in a map, the inner issue has the message.
+        // If a map has an invalid key, the inner issue has the message.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

@@ -9,13 +9,11 @@ import type { KitConfig } from './keys.ts';
 import type { Plugin } from './plugin.ts';
 import type { Application } from './started-application.ts';
 
-/**
- * An application before it starts. It contains only data and functions, and nothing is open yet.
- */
+/** An application before it starts. It contains only data and functions; nothing is open yet. */
 export interface ApplicationDefinition {
   /**
    * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
-   * console uses the folder of the package.json that it found. Otherwise, the default is the
+   * console uses the folder of the package.json that it has found, and everything else uses the
    * current folder. Set this option if your server starts in another folder. Bundlers make
    * `import.meta.dirname` undefined.
    */
@@ -23,50 +21,48 @@ export interface ApplicationDefinition {
   /** The application's configuration. Overrides the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The schemas of the application's own top-level keys. Portico passes a key without a schema on
-   * unchanged.
+   * The schemas of the application's own top-level keys. Portico does not check keys without a
+   * schema, and passes them on unchanged.
    */
   readonly configuration?: Readonly<Record<string, ConfigSchema>>;
   /**
-   * The application's own database pool or file, in place of `database_url`: `fromPostgres(pool)`,
+   * The application's own database pool or file, instead of `database_url`: `fromPostgres(pool)`,
    * `fromMysql(pool)` or `fromSqlite(db)`.
    */
   readonly database?: BorrowedDatabase;
   /** The plugins, in order. A later plugin's defaults override an earlier plugin's. */
   readonly plugins?: readonly Plugin[];
   /**
-   * A framework that serves the application by itself, such as `@portico/kit`. Leave this out in an
-   * application that mounts Portico.
+   * A framework that serves the application, for example `@portico/kit`. Leave this out if the
+   * application mounts Portico.
    */
   readonly framework?: Framework;
-  /** The application's own schema migrations. Portico applies them after those of the plugins. */
+  /** The application's own migrations. Portico applies them after the plugins' migrations. */
   readonly migrations?: readonly Migration[];
   /**
    * Receives the plugins' measurements, for example `opentelemetry()` from `portico/telemetry`. By
    * default, Portico measures nothing.
    */
   readonly telemetry?: Telemetry;
-  /**
-   * The folder with the application's own views. Defaults to `views` in the application's folder.
-   */
+  /** The folder of the application's own views. Defaults to `views` in the application's folder. */
   readonly views?: string;
   /** The application's own console commands. */
   readonly commands?: AddCommands;
   /**
-   * Adds the application's routes and event listeners. It runs after the plugins have registered.
+   * Adds the application's routes and event listeners. Called after the plugins have registered.
    */
   readonly register?: (application: Application) => void | Promise<void>;
 }
 
 /** The configuration that an application starts with. */
 export interface Configuration {
-  /** The environment. The process's values override those of `.env` or `.env.local`. */
+  /** The environment. Variables of the process override those in `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. */
   readonly mode: Application['mode'];
-  /** The absolute path of the folder for the application's files. */
+  /** The absolute path of the application's storage folder. */
   readonly storageDirectory: string;
-  /** The whole validated configuration, with its defaults. */
+  /** The whole validated configuration, including defaults. */
   readonly config: ConfigMap;
   /** The kit's own settings. */
   readonly kit: KitConfig;
@@ -86,7 +82,7 @@ export interface ApplicationParts {
   readonly database: OpenedDatabase;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number that is at least 0 and less than 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
 }
 
@@ -97,7 +93,7 @@ export interface ApplicationParts {
 export interface Framework {
   /** Returns the framework's migrations that the definition needs. */
   migrations(definition: ApplicationDefinition): readonly Migration[];
-  /** Returns the framework's console commands, such as `serve`. */
+  /** Returns the framework's console commands, for example `serve`. */
   commands(plugins: readonly Plugin[]): readonly AddCommands[];
   /** Builds the application and registers its parts. */
   start(parts: ApplicationParts): Promise<Application>;

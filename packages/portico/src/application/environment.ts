@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './config-map.ts';
 
 /**
- * Returns an application's environment. The process's values override those of `.env` in the
+ * Returns an application's environment. Variables of the process override those in `.env` in the
  * application's folder. If `.env.local` exists, it replaces `.env` completely.
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
@@ -14,13 +14,13 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** The values that `lendEnvironment` has added to the process's environment. */
+/** The variables that `lendEnvironment` has added to the process's environment. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the values of `.env` to the process's environment, except for variables that are already
- * set. Some code expects the values there, because the application's own start command loads that
- * file (`node --env-file=.env`, dotenv). First removes the values of another application.
+ * Adds the variables in `.env` to the process's environment, except for those already set. Some
+ * code expects them there, because the application's own start command loads the file (`node
+ * --env-file=.env`, dotenv). First removes the variables of another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -30,8 +30,8 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added values, except for variables that have changed since they were added. If they
- * stayed, the next application in this process would use this application's database.
+ * Removes the added variables, except for those that have changed since. Otherwise, the next
+ * application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
@@ -39,8 +39,7 @@ export function takeEnvironmentBack(): void {
 }
 
 /**
- * Returns the process's environment without the added values, because they belong to the folder of
- * one application.
+ * Returns the process's environment without the added variables, which belong to one application.
  */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;

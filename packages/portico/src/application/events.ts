@@ -1,29 +1,27 @@
 import type { Log } from '@portico/sql';
 import type { Events } from './started-application.ts';
 
-/** The two host hooks and the kit's events. Plugins emit their own events. */
+/** The two host hooks and the kit's events. Plugins also emit their own events. */
 export const Event = {
-  /**
-   * The host hook for exceptions. A listener receives the exception and can return the response.
-   */
+  /** The host hook for exceptions. A listener receives the exception and can return a response. */
   EXCEPTION: 'exception',
   /**
-   * The host hook for responses. A listener receives every response, and can return another
-   * response to send.
+   * The host hook for responses. A listener receives every response and can return another response
+   * to send instead.
    */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted before the response if a password is wrong, or if no account has the identifier. The
+   * Emitted before the response if the password is wrong or no account has the identifier. The
    * payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted if a sign-in gets a 429 response for the first time after many failures. The payload is
-   * a FailedSignIn. It is emitted again only after a quarter of an hour without a failure.
+   * Emitted when a sign-in first gets a 429 response after many failures. The payload is a
+   * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
-   * Emitted when `serve` receives the signal to stop. The server still handles requests for the
+   * Emitted when `serve` receives the signal to stop. The server still handles requests during the
    * `--drain` time, but its readiness probe fails.
    */
   STOPPING: 'stopping',
@@ -55,10 +53,7 @@ export class HostEvents implements Events {
     }
   }
 
-  /**
-   * Returns the first response that a listener returns for the exception. Returns null if no
-   * listener returns one.
-   */
+  /** Returns the first response that a listener returns for the exception, or null. */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);

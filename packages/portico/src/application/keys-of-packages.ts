@@ -7,15 +7,15 @@ interface PackagedFeature {
 }
 
 /**
- * The configuration keys that packages with features add. To use one of these keys, list the
- * package's feature.
+ * The configuration keys of features in separate packages. A key works only if the package's
+ * feature is listed.
  */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 
-/** Returns what to do about an unknown configuration key. */
+/** Says what to do about an unknown configuration key. */
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';

@@ -5,14 +5,14 @@ import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
 /**
- * Matches an empty text, or a schema name that PostgreSQL accepts, does not reserve and does not
- * shorten.
+ * Matches an empty string, or a schema name that PostgreSQL accepts, does not reserve and does not
+ * truncate.
  */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The kit's own configuration keys, with the defaults that do not depend on the environment. */
+/** The kit's own configuration keys whose defaults do not depend on the environment. */
 const sameEverywhere = {
   base_path: basePathSchema.default(''),
   base_path_stripped: z.boolean({ error: 'must be true or false' }).default(false),
@@ -72,7 +72,7 @@ const sameEverywhere = {
 } satisfies Readonly<Record<string, ZodType>>;
 
 /**
- * Returns the kit's own configuration keys, with their defaults. `databaseUrl` is the default of
+ * Returns the kit's own configuration keys with their defaults. `databaseUrl` is the default of
  * `database_url`.
  */
 export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
@@ -83,7 +83,7 @@ export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
   };
 }
 
-/** The kit's own keys after validation, with their defaults. */
+/** The kit's own keys after validation, including defaults. */
 export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<
     ReturnType<typeof kitConfiguration>[Key]

@@ -7,18 +7,18 @@ import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
 import type { AddCommands } from './console-context.ts';
 import type { Application } from './started-application.ts';
 
-/** Configuration sections without types. They accept any key with any value. */
+/** Configuration sections without types: any key with any value is allowed. */
 export type UntypedSections = { readonly [section: string]: ConfigValue };
 
 /**
  * A plugin of an application.
  *
  * `Sections` are the top-level configuration keys that the plugin adds, as an application writes
- * them: `Plugin<{ shop: { currency?: string } }>`. If you leave `Sections` out, the compiler does
- * not check keys.
+ * them: `Plugin<{ shop: { currency?: string } }>`. Without `Sections`, the compiler does not check
+ * keys.
  */
 export interface Plugin<Sections extends object = UntypedSections> {
-  /** The plugin's name, in lower snake case. Its configuration section has the same name. */
+  /** The plugin's name in lower snake case, which is also the name of its configuration section. */
   readonly name: string;
   /**
    * The plugin's default configuration. The application's values override it. Maps merge by key,
@@ -27,7 +27,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
    * The environment variables that `defaults` reads, each with the configuration key that it sets.
-   * If a variable is not set, the report of the problem names it.
+   * If a key is missing, the reported problem names its variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
   /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
@@ -35,19 +35,15 @@ export interface Plugin<Sections extends object = UntypedSections> {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
   /**
-   * Returns problems of keys that do not work together. Portico calls it only if each key is valid
-   * by itself.
+   * Returns the problems of keys that do not work together. Called only if each key is valid alone.
    */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * The `Authorization` schemes of client requests, such as Bearer. These requests have no session
-   * and no cookies, and skip the session-wide CSRF check. Defaults to no schemes.
+   * The `Authorization` schemes of client requests, for example Bearer. These requests have no
+   * session or cookies and skip the session-wide CSRF check. Default: none.
    */
   readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
-  /**
-   * Returns the page languages and texts from the configuration. By default, pages are only in
-   * English.
-   */
+  /** Returns the languages and texts of the pages from the configuration. Default: only English. */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
   /** Returns the branding of pages. Defaults to Portico's own design. */
   readonly branding?: (
@@ -55,16 +51,16 @@ export interface Plugin<Sections extends object = UntypedSections> {
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's schema migrations, in order. There may be none. A function receives the
-   * configuration, and returns the migrations that it needs. If the configuration is not known, the
-   * function receives an empty one. It then returns the migrations that every configuration needs.
+   * The plugin's migrations, in order; the list may be empty. A function receives the configuration
+   * and returns the migrations that it needs. If the configuration is unknown, the function
+   * receives an empty one and returns the migrations that every configuration needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
   /** The absolute path of the plugin's default views. Null if the plugin has none. */
   readonly views: string | null;
   /**
-   * Reads from `returnTo` why the plugin sent a person to the kit's sign-in page, so that the page
-   * can show the reason. Returns null if this plugin did not send the person.
+   * Returns why the plugin sent a person to the kit's sign-in page, so that the page can show the
+   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the person.
    */
   readonly waitingFor?: (
     application: Application,
@@ -72,8 +68,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
     returnTo: string,
   ) => Promise<WaitingFor | null>;
   /**
-   * Adds the plugin's console commands. It may return a promise, so that it can load the commands
-   * first. Portico waits for the promise.
+   * Adds the plugin's console commands. The function can return a promise, for example to load the
+   * commands first. Portico waits for it.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**
@@ -83,12 +79,12 @@ export interface Plugin<Sections extends object = UntypedSections> {
   register(application: Application): void | Promise<void>;
   /**
    * Returns one sentence for each thing that does not work in the current setup. `serve` prints and
-   * logs these warnings, and still starts.
+   * logs these warnings but still starts.
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Runs the application's `register`. Use this to make functions such as `tool()` work inside
-   * `register`.
+   * Runs the application's `register`. Use this to make functions, for example `tool()`, work
+   * inside `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

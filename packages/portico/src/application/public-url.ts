@@ -5,7 +5,7 @@ import { isLoopback } from '../http/loopback.ts';
 /** The message for a `public_url` that is only valid in development. */
 export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
-/** `public_url`: an absolute https origin. http is allowed for loopback under `APP_ENV=dev`. */
+/** `public_url`: an absolute https origin. Under `APP_ENV=dev`, http is allowed on loopback. */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
   const hint = 'set it to the origin that people use, such as https://app.example.com';
   return z

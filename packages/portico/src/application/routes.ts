@@ -1,6 +1,5 @@
 /**
- * The values of a path's placeholders by name, percent-decoded. For `/api/articles/{id}`, this is
- * `{ id }`.
+ * The values of a path's placeholders by name, percent-decoded: `{ id }` for `/api/articles/{id}`.
  */
 export type RouteParameters = Readonly<Record<string, string>>;
 
@@ -10,33 +9,29 @@ export type RouteHandler = (
   request: Request,
 ) => Response | Promise<Response>;
 
-/**
- * An HTTP method that a route can handle. A HEAD request runs as GET, and its response has no body.
- */
+/** An HTTP method of a route. A HEAD request runs as GET, and its response has no body. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** A named route. Names are unique in an application. A route may have several methods. */
+/** A named route. Its name is unique in the application. It can have several methods. */
 export interface Route {
   /** The route's name, such as `api.notes.index`. `path()` and `csrf_exempt_routes` use it. */
   readonly name: string;
-  /**
-   * The methods that the route handles. Requests to its path with other methods get a 405 response.
-   */
+  /** The methods that the route handles. A request with any other method gets a 405 response. */
   readonly methods: readonly HttpMethod[];
   /**
-   * If true, the route rejects each of its methods with 405. The header `Allow` does not list them.
+   * If true, the route rejects its methods with 405 and does not list them in the header `Allow`.
    */
   readonly refusesMethods?: true;
   /** An absolute path, with placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
   /**
-   * If true, Portico leaves this route out when another route has the same path, with any method.
-   * Only plugin routes can set this.
+   * If true, the route is left out when another route has the same path, with any method. Only
+   * plugin routes can set this.
    */
   readonly yields?: true;
   /**
-   * If true, the route reads no session. The session-wide CSRF check then applies only if
-   * `csrf_exempt_routes` has false for the route.
+   * If true, the route does not read the session. The session-wide CSRF check then applies only if
+   * `csrf_exempt_routes` sets the route to false.
    */
   readonly readsNoSession?: true;
   /** Handles the request. `ErrorHandler` turns exceptions into responses. */
@@ -44,7 +39,6 @@ export interface Route {
 }
 
 /**
- * Wraps every route of the application, but no plugin routes. The first middleware is the
- * outermost.
+ * Wraps every route of the application, but no plugin route. The first middleware is the outermost.
  */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;

@@ -8,57 +8,57 @@ import type { Speaking } from '../words/speaking.ts';
 import type { ConfigMap, Environment } from './config-map.ts';
 import type { Middleware, Route, RouteParameters } from './routes.ts';
 
-/** A started application, as plugins, commands and route handlers see it. */
+/** A started application, as seen by plugins, commands and route handlers. */
 export interface Application {
   /** The absolute path of the application's folder. */
   readonly directory: string;
   /**
-   * The absolute path of the folder for the application's files. This is `STORAGE_DIR`, or
-   * `storage` in the application's folder.
+   * The absolute path of the application's storage folder: `STORAGE_DIR`, or `storage` in the
+   * application's folder.
    */
   readonly storageDirectory: string;
-  /** The environment. The process's values override those of `.env` or `.env.local`. */
+  /** The environment. Variables of the process override those in `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. Defaults to `prod`. */
   readonly mode: 'dev' | 'prod';
   /** The validated configuration, with its defaults. Each plugin reads its own section. */
   readonly config: ConfigMap;
   /**
-   * The origin of `public_url`, such as `https://app.example.com`. Followed by `basePath`, it is
-   * the issuer.
+   * The origin of `public_url`, for example `https://app.example.com`. The issuer is this origin
+   * plus `basePath`.
    */
   readonly publicUrl: string;
   /**
-   * The `base_path` setting: empty, or a path such as `/auth`. The endpoints of plugins and the
-   * kit's pages are below it. The application's own routes keep their paths. With
-   * `base_path_stripped`, a proxy removes the base path, so all routes are below it.
+   * The `base_path` setting: empty, or a path such as `/auth`. Plugin endpoints and the kit's pages
+   * are below it. The application's own routes keep their paths. With `base_path_stripped`, all
+   * routes are below it, because a proxy removes it.
    */
   readonly basePath: string;
-  /** The store: the one that `database_url` names, or a store on the application's own pool. */
+  /** The store: from `database_url`, or on the application's own pool. */
   readonly database: OpenedDatabase;
   /**
    * The limits of Portico's own connections to a database server, from `database_pool_size` and
-   * `database_connection_lifetime`. Null if Portico opens no such connections.
+   * `database_connection_lifetime`. Null if Portico opens no connections itself.
    */
   readonly pool: { readonly size: number; readonly lifetime: number } | null;
-  /** Returns every schema migration of the application and its plugins, in order. */
+  /** Returns all migrations of the application and its plugins, in order. */
   migrations(): Promise<readonly MigrationState[]>;
   /**
-   * Returns the SQL of the missing migrations, so that you can apply them with another tool.
-   * Changes nothing. The text is empty if no migration is missing.
+   * Returns the SQL of the missing migrations, for use with another tool. Changes nothing. The
+   * string is empty if no migration is missing.
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations, or only those that `only` accepts. Returns their names. Calls
-   * `onStep` before each migration.
+   * Applies the missing migrations, or only those that `only` accepts, and returns their names.
+   * Calls `onStep` before each one.
    */
   migrate(
     only?: (name: string) => boolean,
     onStep?: (step: BegunStep) => void,
   ): Promise<readonly string[]>;
-  /** Hashes client secrets. Account providers get another hasher, which has a separate queue. */
+  /** Hashes client secrets. Account providers use another hasher with a separate queue. */
   readonly passwordHasher: PasswordHasher;
-  /** Finds views. Looks first in the application, then in the plugins, and then in the kit. */
+  /** Finds views: first in the application, then in the plugins, then in the kit. */
   readonly views: Views;
   /** Chooses the page language for each request. */
   readonly speaking: Speaking;
@@ -70,35 +70,36 @@ export interface Application {
   readonly log: Log;
   /** Receives the plugins' measurements. Null if the application does not use telemetry. */
   readonly telemetry: Telemetry | null;
-  /** Objects that plugins provide for other plugins, by name, such as `oauth_server`. */
+  /** Objects that plugins share, by name, for example `oauth_server`. */
   readonly services: Map<string, unknown>;
   /**
    * Adds a route. Throws if another route has the same name, or the same path and method. You can
-   * call this only while plugins register.
+   * call this only while the application registers its parts.
    */
   route(route: Route): void;
   /**
-   * Wraps the application's own routes. You can call this only while plugins register.
+   * Wraps the application's own routes. You can call this only while the application registers its
+   * parts.
    */
   middleware(middleware: Middleware): void;
   /**
-   * Returns the path of a named route, as browsers request it. Fills in the placeholders,
-   * percent-encoded. Throws for an unknown name.
+   * Returns a named route's path for browsers. Fills in the placeholders, percent-encoded. Throws
+   * if the name is unknown.
    */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */
   hasRoute(name: string): boolean;
-  /** Answers a request. Every request to the application goes through this method. */
+  /** Answers a request. Every request to the application passes through this method. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
-   * Returns the client address of the current request. This is the address of the connection. With
-   * `trusted_proxies`, it is the address that this many proxies report in `X-Forwarded-For`.
-   * Returns null if the address is unknown. Throws outside of a request.
+   * Returns the client address of the current request: the address of the connection, or with
+   * `trusted_proxies`, the address that this number of proxies report in `X-Forwarded-For`. Returns
+   * null if the address is unknown. Throws outside of a request.
    */
   clientAddress(): string | null;
-  /** Runs this work when the application closes, before the store and the log are closed. */
+  /** Runs this work when the application closes, before the store and the log close. */
   onClose(work: () => Promise<void>): void;
-  /** Waits at most ten seconds for running requests. After that, closes the store and the log. */
+  /** Waits at most ten seconds for running requests, then closes the store and the log. */
   close(): Promise<void>;
   /**
    * Returns the framework's accounts and sessions. Null in an application that mounts Portico.
@@ -109,32 +110,26 @@ export interface Application {
 
 /** The application's events, by name. */
 export interface Events {
-  /**
-   * Adds a listener. A listener to one of the two host hooks can replace the response: its return
-   * value is the new response.
-   */
+  /** Adds a listener. For the two host hooks, the listener can return a new response. */
   on(event: string, listener: (payload: never) => unknown): void;
-  /**
-   * Calls the listeners in order. If one fails, Portico logs the error and calls the remaining
-   * ones.
-   */
+  /** Calls the listeners in order. If one fails, logs the error and calls the others. */
   emit(event: string, payload: unknown): Promise<void>;
 }
 
 /** Data about a request's connection. */
 export interface Connection {
-  /** The remote address, such as `192.0.2.7`. */
+  /** The remote address, for example `192.0.2.7`. */
   readonly address: string | null;
   /**
-   * The request target as the client sent it. Defaults to the URL's path. A URL parser resolves dot
-   * segments and backslashes, so only this value shows whether the path matches a route exactly.
+   * The request target as the client sent it. A URL parser resolves dot segments and backslashes,
+   * so only this value shows whether the path matches a route exactly. Defaults to the URL's path.
    */
   readonly target?: string;
 }
 
 /**
- * The host methods for accounts and browsers, which a framework provides. The application provides
- * the other methods.
+ * The host methods for accounts and browsers. A framework provides them, and the application
+ * provides the others.
  */
 export type FrameworkHost = Pick<
   CompleteHost,

@@ -1,5 +1,5 @@
 /**
- * The types with which the editor and the compiler check a configuration. This file contains only
+ * The types that let the editor and the compiler check a configuration. This file contains only
  * types.
  */
 import type { ApplicationDefinition } from './definition.ts';
@@ -7,11 +7,11 @@ import type { Environment } from './config-map.ts';
 import type { Plugin } from './plugin.ts';
 import type { ConfigSchema } from '../config.ts';
 
-/** The kit's own configuration keys. A key that is missing or undefined gets its default. */
+/** The kit's own configuration keys. A missing or undefined key gets its default. */
 export interface KitConfigInput {
   /**
-   * The public origin without a path: `https://app.example.com`. Followed by `base_path`, it is the
-   * issuer. Needed.
+   * The public origin without a path: `https://app.example.com`. The issuer is this origin plus
+   * `base_path`. Needed.
    */
   readonly public_url?: string | undefined;
   /** The path prefix of every endpoint, such as `/auth`. Default: none. */
@@ -19,23 +19,23 @@ export interface KitConfigInput {
   /** Whether a proxy removes `base_path` before a request arrives. Default: false. */
   readonly base_path_stripped?: boolean | undefined;
   /**
-   * The application's display name if there is no `oauth_server:name`. Default: the host of
+   * The application's display name if `oauth_server:name` is not set. Default: the host of
    * `public_url`.
    */
   readonly name?: string | undefined;
   /**
-   * The names of routes that are exempt from the session-wide CSRF check. Plugins add their routes.
-   * Set a name to false to remove the exemption.
+   * The routes that skip the session-wide CSRF check, by name. Plugins add their routes. Set a name
+   * to false to check the route.
    */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
   /**
    * The store: `sqlite:<file>`, `postgres://…` (several servers: `postgres://…@one,other/…`) or
-   * `mysql://…`; `DATABASE_URL`, or SQLite in the storage directory.
+   * `mysql://…`. Default: `DATABASE_URL`, or SQLite in the storage directory.
    */
   readonly database_url?: string | undefined;
   /**
-   * PostgreSQL only: the schema of Portico's tables. The migration creates it; the schema that the
-   * connection's `search_path` selects.
+   * PostgreSQL only: the schema of Portico's tables. The migration creates it. Without this
+   * setting, the connection's `search_path` selects the schema. Default: none.
    */
   readonly database_schema?: string | undefined;
   /** The maximum number of connections that Portico opens to a database server. Default: 10. */
@@ -46,7 +46,7 @@ export interface KitConfigInput {
   readonly database_statement_timeout?: number | undefined;
   /**
    * The maximum size of a body for the application's own routes, in bytes. Larger bodies get a 413
-   * response. 1048576.
+   * response. Default: 1048576.
    */
   readonly body_limit?: number | undefined;
   /** How many proxies in front of the server append to `X-Forwarded-For`. Default: 0. */
@@ -54,18 +54,16 @@ export interface KitConfigInput {
   /** How long a session lives after its last use, in seconds. Default: 1209600. */
   readonly session_ttl?: number | undefined;
   /**
-   * Whether the kit's sign-in page may run scripts with its nonce, such as a script for passkeys in
-   * a slot. They may send requests only to this origin. Default: false.
+   * Whether the kit's sign-in page may run scripts with its nonce, for example a passkey script in
+   * a slot. The scripts can send requests only to this origin. Default: false.
    */
   readonly sign_in_scripts?: boolean | undefined;
   /**
-   * Whether the kit's sign-in page has a button that shows the password. The button needs a script
-   * of Portico. This setting allows only that script. Default: false.
+   * Whether the kit's sign-in page has a button that shows the password. The button needs a Portico
+   * script, and this setting allows only that script. Default: false.
    */
   readonly sign_in_show_password?: boolean | undefined;
-  /**
-   * Links below the form of the kit's sign-in page. Each is an https URL or a path on this origin.
-   */
+  /** Links below the form of the kit's sign-in page: https URLs or paths on this origin. */
   readonly sign_in_links?: SignInLinksInput | undefined;
   /** The log. */
   readonly log?: LogConfigInput | undefined;
@@ -73,11 +71,9 @@ export interface KitConfigInput {
 
 /** The section `sign_in_links` of the configuration. */
 export interface SignInLinksInput {
-  /**
-   * The link "Forgot your password?". It leads to where people get a new password. Default: none.
-   */
+  /** The target of the link "Forgot your password?". Default: none. */
   readonly forgot_password?: string | undefined;
-  /** The link "Terms". Default: none. */
+  /** The target of the link "Terms". Default: none. */
   readonly terms?: string | undefined;
 }
 
@@ -88,23 +84,19 @@ export interface LogConfigInput {
    * `logs/app.log`.
    */
   readonly path?: string | undefined;
-  /** The lowest level that is written. Default: `info`. */
+  /** The lowest level that the log contains. Default: `info`. */
   readonly level?: 'debug' | 'info' | 'warning' | 'error' | undefined;
 }
 
 /**
- * The complete configuration of an application, with the sections of these plugins and its own
- * sections.
+ * The complete configuration of an application, with its own sections and those of these plugins.
  */
 export type ConfigInput<
   Plugins extends readonly Plugin[],
   Own extends object = NoSections,
 > = KitConfigInput & Given<Own> & Together<SectionsOf<Plugins[number]>>;
 
-/**
- * The parameter of `defineApplication`. The compiler checks every configuration key, at every
- * depth.
- */
+/** The parameter of `defineApplication`. The compiler checks configuration keys at every depth. */
 export type ApplicationInput<
   Plugins extends readonly Plugin[],
   Own extends object,
@@ -113,11 +105,11 @@ export type ApplicationInput<
 > = Omit<Definition, 'config' | 'plugins' | 'configuration' | 'framework'> &
   CheckedInput<Plugins, Own, Returned>;
 
-/** The parts of a definition from which TypeScript infers its types. */
+/** The parts of a definition that TypeScript infers its types from. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /**
-   * The application's configuration: a map, or a function that receives the environment. Overrides
-   * the plugins' defaults.
+   * The application's configuration: a map, or a function that receives the environment. It
+   * overrides the plugins' defaults.
    */
   readonly config:
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)
@@ -129,24 +121,22 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
    * the types of its sections.
    */
   readonly plugins?: Plugins;
-  /**
-   * The schemas of the application's own top-level keys. The keys' types come from these schemas.
-   */
+  /** The schemas of the application's own top-level keys. They determine the keys' types. */
   readonly configuration?: { readonly [Section in keyof Own]: ConfigSchema<unknown, Own[Section]> };
 }
 
 /**
- * A type without sections. It also rejects functions, which TypeScript would otherwise accept as an
+ * A type without sections. It rejects functions, which TypeScript would otherwise accept as an
  * empty map.
  */
 export interface NoSections {
-  /** Every function has this property, so no function matches this type. */
+  /** Every function has this property, so functions do not match this type. */
   readonly [Symbol.hasInstance]?: never;
 }
 
 type SectionsOf<P> = P extends Plugin<infer Sections> ? Given<Sections> : never;
 
-/** Turns a union into an intersection. If there are no plugins, the result is `unknown`. */
+/** Turns a union into an intersection. Without plugins, the result is `unknown`. */
 type Together<Union> = [Union] extends [never]
   ? unknown
   : (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -154,8 +144,8 @@ type Together<Union> = [Union] extends [never]
     : never;
 
 /**
- * Makes every property optional, at every depth, because defaults fill them in. When Portico
- * starts, it reports missing values. Types that are already optional keep their names.
+ * Makes every property optional, at every depth, because the defaults fill them in. Portico reports
+ * missing values when it starts. Types that are already optional keep their names.
  */
 type Given<T> = string extends keyof T ? T : Optional<T>;
 
@@ -170,15 +160,12 @@ type Optional<T> =
           ? { readonly [Key in keyof T]?: Optional<T[Key]> | undefined }
           : T;
 
-/**
- * The type of an unknown key. No value matches it, and the compiler's message contains the key's
- * name.
- */
+/** The type of an unknown key. No value matches it, and the compiler's message names the key. */
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same type, but every unknown key is forbidden. TypeScript itself finds unknown keys only in
- * object literals, and not in the return value of a function.
+ * The same type, but with every unknown key forbidden. TypeScript finds unknown keys only in object
+ * literals, not in a function's return value.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
   ? unknown
@@ -187,8 +174,8 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // If a key can be any string, the map has no known keys. An example is the return value
-            // of a function.
+            // If any string can be a key, the map has no known keys, for example when a function
+            // returns it.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

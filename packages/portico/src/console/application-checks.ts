@@ -3,8 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// The reason for skipping a check. An application without the host kit does not have some parts,
-// such as named routes.
+// Why the doctor skips a check: without the host kit, an application has no named routes, for
+// example.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '; to check that the address leads to it, add --online';
@@ -28,8 +28,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page. Returns null if the host has no such page,
- * for example the kit's host without that route.
+ * Returns the path of the application's sign-in page, or null if the host has none, for example if
+ * the kit's host lacks that route.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

@@ -2,7 +2,7 @@ import { failing, type Finding, type Log } from '@portico/sql';
 
 export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
-/** A finding of the doctor, and the part of the server that it is about. */
+/** A finding of the doctor, and the part of the server that it concerns. */
 export interface Check extends Finding {
   /** The name of the part, such as `schema`. */
   readonly part: string;
@@ -14,8 +14,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Examines a part. Each finding is about this part, unless it names another one. If the examination
- * throws, it becomes a failing check, and the log contains the details.
+ * Examines a part. Each finding belongs to this part unless it names another one. If the
+ * examination throws, the check fails and the log contains the details.
  */
 export async function check(
   log: Log,

@@ -4,9 +4,9 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Finds clients that get no tokens because they demand a feature that is off. Returns an empty list
- * if there are no such clients. Skips clients with a profile, because another check examines them.
- * Skips client documents, because Portico reads a document again when a request names it.
+ * Finds clients that get no tokens because they require a feature that is off. Skips clients with a
+ * profile, because another check examines them. Skips client documents, because Portico reads a
+ * document again when a request names it.
  */
 export async function examineClientDemands({
   application,

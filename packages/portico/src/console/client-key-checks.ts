@@ -5,8 +5,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that authenticate with their own keys. Returns an empty list if there are no
- * such clients.
+ * Checks the clients that authenticate with their own keys. Without such clients, returns an empty
+ * list.
  */
 export async function examineClientKeys({
   application,
@@ -36,7 +36,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   );
 }
 
-/** Checks the keys that clients publish. Returns an empty list if no client publishes keys. */
+/** Checks the keys that clients publish. Without such clients, returns an empty list. */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
@@ -64,7 +64,7 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check one client after another. Simultaneous checks would exceed the limit for outbound
+  // Check the clients one after another. Simultaneous checks would exceed the limit for outbound
   // requests.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`. Returns null if they cannot
- * register at the moment. If there are several ways, prefers one that needs no token.
+ * Returns how clients can register without `oauth:client:create`, or null if they currently cannot.
+ * Prefers a way that needs no token.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -19,7 +19,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Returns what an operator can do to get clients for the server. */
+/** Tells an operator how to add clients to the server. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;
@@ -27,8 +27,8 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 }
 
 /**
- * Checks the metadata of each API that tokens are for (RFC 9728), if this application publishes it.
- * Clients find the metadata's URL in challenges.
+ * Checks the metadata of each protected API (RFC 9728) that this application publishes. Clients
+ * find the metadata's URL in challenges.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
   const found: Finding[] = [];
@@ -38,8 +38,8 @@ export async function examineResource(subject: Subject): Promise<readonly Findin
 }
 
 /**
- * Fetches the metadata that the application publishes from the public address. An application
- * without the kit may not have mounted the endpoint that serves it.
+ * Fetches the published metadata from the public address. Without the kit, the application may not
+ * have mounted its endpoint.
  */
 export async function examinePublicResource(
   { application, server }: Subject,
@@ -66,7 +66,7 @@ function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<s
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
 }
 
-/** Returns the URL of the metadata of an API. Null if the API is not at the server's origin. */
+/** Returns the URL of an API's metadata. Null if the API is not at the server's origin. */
 function getOwnMetadataUrl(audience: string, { origin }: AuthorizationServer): string | null {
   if (!URL.canParse(audience) || new URL(audience).origin !== origin) return null;
   return getMetadataUrl(audience);

@@ -21,9 +21,9 @@ import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
 
-/** A client whose previous secret is still accepted after a rotation. */
+/** A client that can still use its previous secret after a rotation. */
 export interface OpenRotation {
-  /** The client's ID. */
+  /** The client's id. */
   readonly client_id: string;
   /** The client's name. */
   readonly client_name: string;
@@ -35,17 +35,17 @@ export interface OpenRotation {
 export interface DoctorReport {
   /** False if any check fails. */
   readonly healthy: boolean;
-  /** The checks of all parts, in the order in which they were examined. */
+  /** The checks of all parts, in the order of examination. */
   readonly checks: readonly Check[];
-  /** The clients whose previous secret is still accepted. */
+  /** The clients that can still use their previous secret. */
   readonly open_rotations: readonly OpenRotation[];
 }
 
 /** Options for the doctor. */
 export interface ExaminationOptions {
-  /** Whether to also request the public address over the network. Defaults to false. */
+  /** Whether to also send requests to the public address. Defaults to false. */
   readonly online?: boolean;
-  /** How long to wait for each response of the public address, in seconds. Defaults to 5. */
+  /** How many seconds to wait for each response from the public address. Defaults to 5. */
   readonly patience?: number;
 }
 
@@ -55,8 +55,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations that run after those of the store, in this order. The features' examinations run
- * after each of these groups.
+ * The examinations that follow those of the store, in order. The features' examinations follow each
+ * group.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -149,8 +149,8 @@ export async function examine(
 }
 
 /**
- * Returns the open rotations. If the clients cannot be read, returns an empty list, because the
- * check of the schema reports that.
+ * Returns the open rotations. Returns an empty list if the clients cannot be read, because the
+ * schema check reports that.
  */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();

@@ -6,8 +6,8 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * Returns the examinations of the database engine. If the store cannot answer their queries, they
- * are skipped, because the store may not be a database server.
+ * Returns the examinations of the database engine. They are skipped if the store cannot answer
+ * their queries, because the store may not be a database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

@@ -3,15 +3,15 @@ import type { DoctorReport, ExaminationOptions } from './doctor.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
 /**
- * Examines every part of a configured server. Changes nothing. If a part cannot be examined, its
- * check fails. If you do not set `online`, this examines neither the running process nor the
- * proxies in front of it.
+ * Examines every part of a configured server without changing anything. If a part cannot be
+ * examined, its check fails. Without `online`, examines neither the running process nor the proxies
+ * in front of it.
  */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
   options: ExaminationOptions = {},
 ): Promise<DoctorReport> {
-  // Load the examinations here, because an application that serves requests may never need them.
+  // Load the examinations here: an application that serves requests may never need them.
   return (await import('./doctor.ts')).examine(application, server, options);
 }

@@ -4,20 +4,20 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
-/** The size limit for a document, in bytes. */
+/** The maximum size of a document, in bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
 
 /** Fetches JSON documents for the doctor. */
 export class DocumentFetcher {
   readonly #patience: number;
 
-  /** `patience` is how long to wait for each response, in seconds. */
+  /** `patience` is how many seconds to wait for each response. */
   constructor(patience: number) {
     this.#patience = patience;
   }
 
   /**
-   * Fetches a document without following redirects. Returns an error as a finding. `statuses` lists
+   * Fetches a document without following redirects. Returns an error as a finding. `statuses` are
    * the accepted statuses.
    */
   async fetch(
@@ -106,7 +106,7 @@ const UNTRUSTED = [
     'NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** For each error code of Node, a description of the problem and what to do. */
+/** What each Node error code means, and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is not a known hostname', `${CORRECT}, or the DNS entry`],
   EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],

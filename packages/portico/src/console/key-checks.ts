@@ -5,14 +5,13 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age from which a key is reported as old, in milliseconds. Standards such as NIST SP 800-57
- * recommend one to two years for signing keys.
+ * The age, in milliseconds, that makes a key old. Standards such as NIST SP 800-57 recommend one to
+ * two years for signing keys.
  */
 const OLD = 366 * 86_400_000;
 
 /**
- * Finds the remaining steps of a rotation of signing keys. Returns an empty list if the keys are
- * new and there are only a few.
+ * Finds the remaining steps of a signing key rotation. Returns an empty list for a few new keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();

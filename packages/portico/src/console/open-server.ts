@@ -1,12 +1,12 @@
 import type { ConsoleContext } from '../application/console-context.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
-/** The name under which `app.services` contains the AuthorizationServer. */
+/** The name of the AuthorizationServer in `app.services`. */
 export const OAUTH_SERVER = 'oauth_server';
 
 /**
- * Returns the authorization server of an application that was started. Throws if the application
- * does not use the plugin.
+ * Returns the authorization server of a started application. Throws if the application does not use
+ * the plugin.
  */
 export function authorizationServerOf(application: {
   readonly services: ReadonlyMap<string, unknown>;
@@ -20,9 +20,8 @@ export function authorizationServerOf(application: {
 }
 
 /**
- * Returns the authorization server of the application for which the console command runs. The
- * server delivers no messages from the outbox, even if the command sends a request to the
- * application.
+ * Returns the authorization server that the console command works on. It delivers no outbox
+ * messages, even if the command sends a request to the application.
  */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   const server = authorizationServerOf(await context.application());

@@ -6,8 +6,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that must follow a profile. Returns an empty list if there are none, and if
- * the clients cannot be read. The check of the schema reports the second case.
+ * Checks the clients that must follow a profile. Returns an empty list if there are none, or if the
+ * clients cannot be read: the schema check reports that.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
@@ -44,7 +44,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   ];
 }
 
-/** Finds out whether the server has a key for the ID tokens that its profile allows. */
+/** Checks whether the server has a key for ID tokens that its profile allows. */
 async function missingKey(
   { config, keys }: AuthorizationServer,
   { idTokenAlgorithms: algorithms }: SecurityProfile,

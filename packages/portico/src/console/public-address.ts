@@ -15,8 +15,8 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Requests the public address as a client would. Checks whether the address leads to this
- * installation, and what reaches the process. If the address leads elsewhere, fetches only the two
+ * Sends requests to the public address, as a client would. Checks whether the address leads to this
+ * installation, and what the process receives. If the address leads elsewhere, fetches only the two
  * public documents.
  */
 export async function examinePublicAddress(
@@ -77,8 +77,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about `base_path_stripped`. Both wrong values of it look the same here: there is
- * nothing at the address.
+ * Adds advice about `base_path_stripped`. Both wrong values of the setting have the same effect
+ * here: nothing responds at the address.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -90,7 +90,7 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /**
- * Checks the metadata URL whose well-known part comes before the issuer's path (RFC 8414 section
+ * Checks the metadata URL that has the well-known part before the issuer's path (RFC 8414 section
  * 3.1). A proxy forwards this URL only if you configure it.
  */
 async function examineInFront(
@@ -153,8 +153,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A false `X-Forwarded-For`, like one that a caller sends to hide its address. This address is
- * reserved for documentation (RFC 5737), so it belongs to no machine.
+ * A false `X-Forwarded-For`, as sent by a caller that hides its address. The address is reserved
+ * for documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -162,7 +162,7 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer RS256. A process with an older release tries only RS256 keys to open the question.
+  // Prefer RS256: a process with an older release tries only RS256 keys to open the question.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -193,7 +193,7 @@ async function examineRoundTrip(
   return judge(seen, new URL(server.issuer), asked.from);
 }
 
-/** Returns the worst of the three findings. `from` is the address from which this process sends. */
+/** Returns the worst of the three findings. `from` is the address that this process sends from. */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
   const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
@@ -229,7 +229,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
-/** If the proxy and the caller are both on this machine, their addresses are the same. */
+/** A proxy and a caller on the same machine have the same address. */
 const UNCERTAIN = ', which could also be an untrusted proxy on the same machine';
 
 function isLoopback(address: string): boolean {
@@ -240,8 +240,8 @@ const LET_APPEND =
   'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Checks which address the process sees. Each proxy appends the address of its caller. So every
- * entry after the false one comes from one proxy.
+ * Checks which address the process sees. Each proxy appends its caller's address, so every entry
+ * after the false one comes from a proxy.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,
@@ -262,8 +262,8 @@ function judgeAddress(
     "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
     'clientAddress of the ' +
     'host contract';
-  // An address list looks the same without a proxy and with a proxy that appends nothing. So the
-  // remedy names both.
+  // The address list is the same without a proxy as with a proxy that appends nothing. So the
+  // remedy covers both cases.
   const remedy =
     appended.length > 0
       ? number

@@ -6,9 +6,9 @@ import type { OpenRotation } from './doctor.ts';
 import { findSection } from './sections.ts';
 
 /**
- * Returns the checks to report if the application cannot start, because of its configuration or of
- * a file with messages. For a file, the problem has a path in place of a key. Returns null for any
- * other error.
+ * Returns the checks to report if the application cannot start because of its configuration or a
+ * messages file. For a file, the problem has a path instead of a key. Returns null for any other
+ * error.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
@@ -22,8 +22,8 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
 }
 
 /**
- * Prints the doctor's report as JSON, or as text with `lines` below the checks. If a check fails,
- * ends the command with exit code 1.
+ * Prints the doctor's report as JSON, or as text followed by `lines`. If a check fails, ends the
+ * command with exit code 1.
  */
 export function printReport(
   context: ConsoleContext,
@@ -38,8 +38,8 @@ export function printReport(
 }
 
 /**
- * Returns the last line, with the number of warnings. Returns no line if a check fails, because the
- * command then reports that when it ends.
+ * Returns the last line, with the number of warnings. Returns no line if a check fails: the command
+ * reports the failure when it ends.
  */
 function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
@@ -48,7 +48,7 @@ function closing(checks: readonly Check[]): readonly string[] {
   return [`No check fails; ${warnings === 1 ? 'one warns' : `${warnings} warn`}.`];
 }
 
-/** Returns a line for each check. Below the line are the remedy and where to read more. */
+/** Formats each check as a line, followed by the remedy and a link to more information. */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);

@@ -1,7 +1,4 @@
-/**
- * Where to read more about a finding. For each part, this is a page in the repository and in the
- * package.
- */
+/** Where to read more about a finding: for each part, a page in the repository and the package. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',
@@ -47,8 +44,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the page for a part. The pages match the table in docs/troubleshooting.md. Returns null
- * if no explanation is needed.
+ * Returns the page for a part, as in the table in docs/troubleshooting.md. Returns null if the part
+ * needs no explanation.
  */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;

@@ -13,7 +13,7 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks whether the store responds and accepts writes. If it is read-only, further checks find out
+ * Checks whether the store responds and accepts writes. If it is read-only, other checks find out
  * why.
  */
 export async function examineStore({
@@ -24,8 +24,7 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // If the tables do not exist, there is nothing to write to. The check of the schema reports
-    // that.
+    // If the tables do not exist, there is nothing to write to. The schema check reports that.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -41,15 +40,15 @@ export async function examineStore({
   }
 }
 
-/** Finds out why the database is not ready. It is called after other statements have failed. */
+/** Finds out why the database is not ready. Called after other statements have failed. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
 /**
- * Finds out whether the database is read-only. A read-only database responds, but the server cannot
- * issue tokens.
+ * Finds out whether the database is read-only. The server cannot issue tokens then, although the
+ * database responds.
  */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
@@ -72,7 +71,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before the keys are read, because the error from reading them is less helpful.
+  // Check the owner before reading the keys: its error is more helpful.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -121,14 +120,14 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 
 /**
  * Finds keys that a command created as root without changing their owner. Root can read them, but
- * the server cannot. So this function checks their owner.
+ * the server cannot, so this check compares the owners.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // On Windows, files do not have owners of this kind.
+  // Windows files do not have this kind of owner.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // If the directory belongs to root, its keys may belong to the account of the server.
+  // If the directory belongs to root, its keys may belong to the server's account.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -141,9 +140,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 }
 
 /**
- * Finds a key directory that root created in the directory of another account. The commands of
- * earlier releases did not change its owner. Root can read the keys, so reading them does not
- * reveal the problem.
+ * Finds a key directory that root created in another account's directory. Commands of earlier
+ * releases did not change its owner. Root can read the keys, so reading them does not reveal the
+ * problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -164,8 +163,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns the active clients that can request an ID token, although no key can sign it with their
- * algorithm. Returns an empty list if the clients cannot be read.
+ * Returns the active clients that can request an ID token although no key has their algorithm.
+ * Returns an empty list if the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -173,8 +172,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip client documents. The server reads a document again when a request names it, and
-    // mistakes in a client's document are not a problem of this server.
+    // Skip client documents: the server reads a document again when a request names it, and
+    // mistakes in a document are the client's problem.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -183,7 +182,7 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** Returns the key directory and its files, if the group or others can access them. */
+/** Returns the key directory and its files that the group or others can access. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
@@ -200,10 +199,10 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Change the first byte of the secret. Some hashers (bcrypt) read only 72 bytes, so a change at
-  // the end might not matter.
+  // Change the first byte of the secret. Some hashers (bcrypt) read only 72 bytes and could ignore
+  // a change at the end.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // A hasher in JavaScript may return any value. Accept only `true`, like client authentication.
+  // A JavaScript hasher can return any value. Accept only `true`, as client authentication does.
   if (right === true && wrong !== true)
     return ok('accepts a correct secret and refuses a wrong one');
   return failing(

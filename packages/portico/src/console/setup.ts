@@ -6,23 +6,23 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The result of the command `oauth:server:setup`. */
+/** The result of `oauth:server:setup`. */
 export interface SetupReport {
   /**
    * The key that signs with RS256 or with an algorithm of the server's profile. `created` tells
    * whether this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** The missing parts, each with what to do. Empty if the server is ready. */
+  /** What is missing, each with what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 
 /**
- * Creates the signing key if it does not exist, and reports what else the server needs. You can
- * safely run it again.
+ * Creates the signing key if it does not exist, and reports what else the server needs. You can run
+ * it again safely.
  *
- * Throws a KeyRotationError if there is no key although applications have received ID tokens. In
- * that case, a key was lost, and a new key would hide that.
+ * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
+ * lost, and a new key would hide the loss.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -60,15 +60,15 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether there are active authorizations with ID tokens. If there is no key, the keys that signed
- * these tokens were lost.
+ * Whether there are active authorizations with ID tokens. If so and no key exists, the signing keys
+ * were lost.
  */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {
     return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
   } catch {
-    // If there is no schema, there are no authorizations. Another check reports a store that does
-    // not respond.
+    // Without a schema, there are no authorizations. Another check reports a store that does not
+    // respond.
     return false;
   }
 }

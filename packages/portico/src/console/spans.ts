@@ -1,4 +1,4 @@
-/** Parses durations in console commands. Every command uses this file. */
+/** Parses durations for all console commands. */
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -15,8 +15,8 @@ interface Failing {
 }
 
 /**
- * Returns the seconds in the value of an option, such as `30d`, `12h` or `90`. Ends the command for
- * any other text.
+ * Returns an option's value in seconds, for example `30d`, `12h` or `90`. Ends the command for any
+ * other text.
  */
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
@@ -27,7 +27,7 @@ export function readSpan(context: Failing, option: string, text: string): number
   );
 }
 
-/** Returns the seconds in a duration. Returns null for any other text. */
+/** Returns a duration in seconds, or null if the text is not a duration. */
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);

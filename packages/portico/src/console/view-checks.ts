@@ -15,8 +15,8 @@ interface Secrets {
 }
 
 /**
- * Renders the pages with sample data. A view of the host may be broken, or its form may not have
- * all required fields.
+ * Renders the pages with sample data. A host's view may be broken, or its form may lack required
+ * fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const secrets = { requestId: randomToken(), csrfToken: randomToken() };
@@ -121,8 +121,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page, and the problems of broken views. The problems are
- * null if there are none. Several views can share a broken layout, so each problem lists its views.
+ * Renders these views. Returns the consent page and the problems of broken views, or null if there
+ * are none. Several views can share a broken layout, so each problem lists its views.
  */
 async function renderAll(
   { host }: AuthorizationServer,
@@ -145,7 +145,7 @@ async function renderAll(
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }
 
-/** Returns why the form of the consent page does not work. Returns null if it works. */
+/** Returns why the consent page's form does not work, or null if it works. */
 function problemOfForm(
   server: AuthorizationServer,
   consent: string,

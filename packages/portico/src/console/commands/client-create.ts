@@ -40,7 +40,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** The features that an operator can choose for a client. */
+/** What an operator can choose for a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
@@ -72,7 +72,7 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   };
 }
 
-/** Adds the options for the type of the client and its rights. */
+/** Adds the options for the client's type and rights. */
 function addKindOptions(command: Command): void {
   command
     .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
@@ -106,7 +106,7 @@ function addKindOptions(command: Command): void {
     );
 }
 
-/** Adds the options for the client's own keys, and for the keys that sign its ID tokens. */
+/** Adds the options for the client's own keys and for the keys that sign its ID tokens. */
 function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
   command
     .option(
@@ -136,7 +136,7 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     );
 }
 
-/** Adds the options of features. */
+/** Adds the options that features provide. */
 function addFeatureOptions(command: Command, { demands, fields, profiles }: ClientChoices): void {
   for (const { option } of demands) command.option(option.flag, option.says);
   addFieldOptions(command, fields, (says) => says, false);

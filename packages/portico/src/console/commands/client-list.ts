@@ -53,15 +53,15 @@ export const addClientList =
       });
   };
 
-/** Formats one client in a list. */
+/** Formats one client of a list. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
 /**
- * Returns the format, with the clients' marks. `oauth:client:show` shows the other fields that
- * features add.
+ * Returns the format, including the marks of these clients. `oauth:client:show` shows the other
+ * fields of features.
  */
 async function listingOf(
   clients: readonly Client[],
@@ -117,8 +117,8 @@ function describe(
 }
 
 /**
- * Returns the client's name. If the client may have chosen the name itself, the name is in quotes,
- * and without characters that move a terminal's cursor or change the text direction.
+ * Returns the client's name. If the client may have chosen the name itself, the name is in quotes
+ * and has no characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
@@ -148,7 +148,7 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
-/** Describes a rotation that is still open: the server still accepts the previous secret. */
+/** Describes an open rotation: the server still accepts the previous secret. */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

@@ -2,9 +2,7 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
-/**
- * Returns a client with the field names of RFC 7591 section 2. Commands print this with `--json`.
- */
+/** Returns a client with the field names of RFC 7591 section 2, for `--json`. */
 export function clientMetadata(
   client: ShownClient['client'],
   demands: readonly ClientDemand[],
@@ -16,8 +14,7 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // If this field is missing, the algorithm is RS256 (OpenID Connect Dynamic Client Registration
-    // section 2).
+    // A missing field means RS256 (OpenID Connect Dynamic Client Registration section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),

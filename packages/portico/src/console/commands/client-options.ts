@@ -12,20 +12,19 @@ import { RegistrationError } from '../../errors.ts';
 
 /** Reads options that several client commands share. */
 
-/** Collects the values of an option that can be repeated. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
 /**
- * Collects the values of an option that can be repeated. Each value may contain several, separated
- * by commas.
+ * Collects the values of a repeatable option. A value can itself be a list, separated by commas.
  */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Warns about attacks that are possible with a scheme from `--allow-scheme`. */
+/** Warns about the attacks that a scheme from `--allow-scheme` makes possible. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -38,8 +37,8 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Reads `--logo`, which names a file or a URL. A URL is fetched once. Throws a RegistrationError if
- * the file cannot be read.
+ * Reads `--logo`, a file or a URL. The server fetches a URL once. Throws a RegistrationError if the
+ * file cannot be read.
  */
 export async function namedLogo(
   logo: string | undefined,
@@ -103,17 +102,14 @@ export function joinAlternatives(names: readonly string[]): string {
 }
 
 /**
- * Returns the name under which commander stores an option, for a flag such as
- * `--allow-scheme <scheme>`.
+ * Returns commander's name for the option with this flag, for example `--allow-scheme <scheme>`.
  */
 export function optionName(flag: string): string {
   const [name = ''] = flag.slice(2).split(' ');
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Adds the options for the metadata fields of features. `says` completes the help text of a list.
- */
+/** Adds options for the features' metadata fields. `says` completes the help text of a list. */
 export function addFieldOptions(
   command: Command,
   fields: readonly MetadataField[],
@@ -130,7 +126,7 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the metadata fields of features. A single empty value means an empty list.
+ * Reads the options for the features' metadata fields. A single empty value means an empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

@@ -32,7 +32,7 @@ export const addClientShow =
       });
   };
 
-/** Returns the fields in RFC 7591 section 2, and further fields of this server. */
+/** Returns the fields from RFC 7591 section 2 and this server's other fields. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -98,8 +98,7 @@ function time(milliseconds: number): string {
 }
 
 /**
- * Describes the last use. The server records uses only for clients that expire when they are not
- * used.
+ * Describes the last use. The server records uses only of clients that expire when they are unused.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')
@@ -128,7 +127,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/** Describes a key. The key's id is in quotes, because the client may have chosen it. */
+/** Describes a key. The key id is in quotes, because the client may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

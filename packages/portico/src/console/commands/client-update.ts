@@ -68,7 +68,7 @@ export const addClientUpdate =
       .action((clientId: string, options: Options) => update(context, fields, clientId, options));
   };
 
-/** Adds the options for the name and the rights of the client. */
+/** Adds the options for the client's name and rights. */
 function addAccessOptions(command: Command): void {
   command
     .option('--name <name>', 'the name that people will see')
@@ -109,7 +109,7 @@ function addAccessOptions(command: Command): void {
     );
 }
 
-/** Adds the options for the keys, the website and the logo of the client. */
+/** Adds the options for the client's keys, website and logo. */
 function addOtherOptions(command: Command): void {
   command
     .option(
@@ -177,7 +177,7 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/** Returns a value as text. Key ids are in quotes, because the owner of a key can choose any id. */
+/** Returns a value as a string. Key ids are in quotes, because a key's owner can choose any id. */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -8,8 +8,8 @@ export interface Confirmation {
 }
 
 /**
- * Continues if the operator types `yes` in the terminal. Ends the command for any other answer. If
- * there is no terminal, the command requires `--yes`.
+ * Continues if the operator types `yes` on the terminal. Any other answer ends the command. Without
+ * a terminal, the command requires `--yes`.
  */
 export async function requireYes(
   context: ConsoleContext,
@@ -21,7 +21,7 @@ export async function requireYes(
     context.fail(`${question} There is no terminal for the confirmation. Add --yes.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The input can also end before the operator answers.
+    // The input can also end before the operator has answered.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([
       asked.question(`${question} Type yes to continue: `),

@@ -44,8 +44,8 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
 ];
 
 /**
- * Adds all commands of the plugin. They are in a separate file, because an application that serves
- * requests does not load them.
+ * Adds all commands of the plugin. They are in a separate file, so that an application that only
+ * serves requests does not load them.
  */
 export function addServerCommands(choices: ClientChoices): AddCommands {
   return (program, context) => {

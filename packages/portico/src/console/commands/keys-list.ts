@@ -63,10 +63,7 @@ function describeKey(key: KeyDescription): string {
   ].join('\n');
 }
 
-/**
- * Returns a key id. Adds quotes if the id is unusual, because a key file that was created manually
- * can have any name.
- */
+/** Returns a key id, in quotes if it is unusual: a manually created key file can have any name. */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);
 }

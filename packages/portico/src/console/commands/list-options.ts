@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly after?: string;
 }
 
-/** Reads the options for the page. The list itself checks the values. */
+/** Reads the page options. The list itself checks the values. */
 export function readPage({ limit, after }: PageOptions): {
   readonly limit?: number;
   readonly after?: string;
@@ -31,7 +31,7 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads a time from an option such as `--since`, and returns milliseconds since 1970. A date means
+ * Reads a time from an option, for example `--since`. Returns milliseconds since 1970. A date means
  * the start of that day in UTC.
  */
 export function readTime(
@@ -40,7 +40,7 @@ export function readTime(
   text: string,
   now: number,
 ): number {
-  // Do not accept a number without a unit, because it could mean seconds or days.
+  // Reject a number without a unit: it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;

@@ -3,10 +3,7 @@ import type { ConsoleContext } from '../../application/console-context.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
-/**
- * Returns the result. If an expected error occurs, prints one line with the reason and ends the
- * command.
- */
+/** Returns the result. On an expected error, prints the reason on one line and ends the command. */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;

@@ -28,20 +28,20 @@ export interface ConsoleIo {
   /** Receives all text for people. */
   readonly stderr: (text: string) => void;
   /**
-   * Returns the number of columns of the terminal that `stderr` writes to. Returns null if `stderr`
-   * is not a terminal. Defaults to null.
+   * Returns the width of the terminal behind `stderr`, in columns. Returns null if `stderr` is not
+   * a terminal. Defaults to null.
    */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command for the application in the current folder. Returns the exit code. If the
- * code of the application has a syntax error, rejects with that error, because only Node can print
- * its file and line. Node does this when it exits.
+ * Runs one console command for the application in the current folder, and returns the exit code. If
+ * the application's code has a syntax error, rejects with that error: only Node can print its file
+ * and line, and does so when it exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // This also works if there is no application, or if the application cannot be loaded.
+    // This also works without an application, or if the application cannot be loaded.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -76,16 +76,16 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers that the command started have stopped. Remove this application's environment
-      // values, because another application in this process has different values.
+      // The command's servers have stopped. Remove this application's environment variables,
+      // because another application in this process has its own.
       takeEnvironmentBack();
     }
   }
 }
 
 /**
- * Whether a program expects a report from the doctor. It gets a report even if the application,
- * which contains the doctor, cannot be loaded.
+ * Whether a program expects a doctor's report. It gets a report even if the application, which
+ * contains the doctor, cannot be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
@@ -155,7 +155,7 @@ async function addCommands(
 
 /**
  * Returns JSON with the same value. Escapes characters that move a terminal's cursor, are
- * invisible, or change the text direction, because anyone may have sent such characters.
+ * invisible, or change the text direction: anyone may have sent them.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -189,8 +189,8 @@ function createContext(
 }
 
 /**
- * Whether the error is a syntax error of JavaScript whose stack contains neither file nor line.
- * Node prints them only when it exits.
+ * Whether the error is a JavaScript syntax error whose stack has no file or line. Node prints them
+ * only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';

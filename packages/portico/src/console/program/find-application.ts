@@ -17,16 +17,16 @@ export const NO_APPLICATION =
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** The console's current folder, and its output for people. */
+/** The console's current folder and its output for people. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;
 }
 
 /**
- * Returns the application's definition. It comes from `--app` or `--config`, from a file with a
- * known name, or from the file that the nearest package.json names. Before this, adds the
- * application's `.env` to the environment of the process.
+ * Returns the application's definition: from `--app` or `--config`, from a file with a known name,
+ * or from the file that the nearest package.json names. First adds the application's `.env` to the
+ * process's environment.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -54,22 +54,19 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/**
- * Removes a folder that is undefined, because bundlers replace `import.meta.dirname` with
- * undefined.
- */
+/** Removes an undefined folder: bundlers replace `import.meta.dirname` with undefined. */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/** Returns the default export. In compiled CommonJS, it is inside another default export. */
+/** Returns the default export. Compiled CommonJS has it inside another default export. */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported))
     return exported;
   return exported.default;
 }
 
-/** Loads the file. If this fails, prints the name of the file before the error. */
+/** Loads the file. On failure, prints the file's name before the error. */
 async function load(
   file: string,
   argv: readonly string[],
@@ -113,8 +110,8 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads `--app` or `--config`. Commander cannot read them, because the commands come from the
- * application.
+ * Reads `--app` or `--config`. Commander cannot read these options, because the application
+ * provides the commands.
  */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
@@ -135,8 +132,7 @@ function readCommand(argv: readonly string[]): string | undefined {
 }
 
 /**
- * The file with the definition, and the folder of the application unless the definition names
- * another one.
+ * The file with the definition, and the application's folder unless the definition names another.
  */
 interface Found {
   readonly file: string;
@@ -159,9 +155,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file and the application's folder. If the file is below the current folder, the
- * application's folder is the current folder, because servers are started there too. Otherwise it
- * is the folder of the nearest package.json.
+ * Returns the file and the application's folder. For a file below the current folder, this is the
+ * current folder, because servers start there too. Otherwise, it is the folder of the nearest
+ * package.json.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);

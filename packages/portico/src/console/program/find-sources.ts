@@ -3,18 +3,14 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/**
- * The extensions to try for a name without an extension. They are also tried for the index file of
- * a folder.
- */
+/** The extensions to try for an import without an extension, and for a folder's index file. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /**
- * For each JavaScript extension, the TypeScript extension to try if there is no such JavaScript
- * file.
+ * The TypeScript extension to try when a JavaScript file does not exist, by JavaScript extension.
  */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** Matches a path in a package, without an extension. */
+/** Matches a path in a package without an extension. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 /** An empty module. */
@@ -23,21 +19,21 @@ const NOTHING = 'data:text/javascript,';
 let found = false;
 
 /**
- * Resolves imports between the application's own files in the same way as its compiler or bundler.
- * Node's own resolution comes first.
+ * Resolves imports between the application's own files as its compiler or bundler does. Node's
+ * resolution comes first.
  *
- * - A name may have no extension, or the `.js` of the compiled file.
- * - A name may use `paths` in tsconfig.json.
- * - A name of a file in a package may also have no extension.
+ * - An import may have no extension, or the `.js` of the compiled file.
+ * - An import may use `paths` from tsconfig.json.
+ * - An import of a file in a package may also have no extension.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun does not have these hooks, because it resolves such names itself.
+  // Bun does not have these hooks: it resolves such imports itself.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // Frameworks use this import to keep a file out of browser pages. In Node, the package throws
+      // Frameworks use this import to keep a file out of browser code. In Node, the package throws
       // an error or does not exist.
       if (specifier === 'server-only')
         return { url: NOTHING, format: 'module', shortCircuit: true };
@@ -50,8 +46,7 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file in a package without `exports`, such as `next/headers`. Auth.js also imports a
-        // file like this.
+        // A file in a package without `exports`, for example `next/headers`, which Auth.js imports.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -63,9 +58,7 @@ export function findTypeScript(): void {
   });
 }
 
-/**
- * Returns the application's own file. For files in node_modules, only Node's resolution applies.
- */
+/** Returns the application's own file. Files in node_modules use only Node's resolution. */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
@@ -135,7 +128,7 @@ function listPaths(file: string): { readonly paths?: Paths; readonly from: strin
   return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
-/** Reads JSON that may contain comments, and commas before a closing bracket. */
+/** Reads JSON that may contain comments and trailing commas. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

@@ -3,7 +3,7 @@ import type { Application } from '../../application/started-application.ts';
 
 /**
  * Whether a migration is missing. Returns false if the store does not respond. Throws a
- * ConfigurationError for a permanent problem, such as a driver that is too old.
+ * ConfigurationError for a permanent problem, for example a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {
   const steps = await application.migrations().catch((error: unknown) => {

@@ -7,17 +7,17 @@ import type { ReportProgress } from '../../application/console-context.ts';
  * milliseconds.
  */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often the elapsed time is shown while the work reports nothing, in milliseconds. */
+/** How often to show the elapsed time while the work reports nothing, in milliseconds. */
 const TICK = 1000;
-/** Moves the cursor to the start of the line, and clears the line. */
+/** Moves the cursor to the start of the line and clears the line. */
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
- * Runs long work and shows its progress. A terminal shows one line, which is updated, and cleared
- * when the work ends. Elsewhere, a line is printed every five seconds, so short work prints
- * nothing. If the work fails, the output ends too.
+ * Runs long work and shows its progress. On a terminal, one line is updated in place and cleared
+ * when the work ends or fails. Elsewhere, a new line is printed every five seconds, so short work
+ * prints nothing.
  *
- * `what` describes the work, such as `Removing expired rows`. `write` writes to standard error.
+ * `what` describes the work, for example `Removing expired rows`. `write` writes to standard error.
  * `columns` is the width of the terminal, or null if the output is not a terminal.
  */
 export async function withProgress<T>(
@@ -54,7 +54,7 @@ function startProgress(
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // Cut the line. If the terminal wrapped it, it could not be overwritten.
+    // Truncate the line: a wrapped line could not be overwritten.
     write(
       columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
     );

@@ -3,19 +3,19 @@ import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
 /**
- * How long a file may take to load after it has started a server, in milliseconds. If it takes
- * longer, the file is probably waiting for its server.
+ * How many milliseconds a file may still load after it has started a server. If it takes longer, it
+ * is probably waiting for its server.
  */
 const PATIENCE = 5000;
 
-/** The function to call when the file starts a server, while it loads or later. */
+/** Called when the file starts a server, while it loads or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
- * Loads a file without starting its servers. A command that manages the application must not serve
- * requests during that time, and must not fail because a port is in use. Prints a note about this
- * once. Rejects with a ConsoleError if the file waits for its server.
+ * Loads a file without starting its servers. A command must not serve requests, and must not fail
+ * because a port is in use. Prints a note about this once. Rejects with a ConsoleError if the file
+ * waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -66,10 +66,7 @@ function replaceListen(): void {
   );
 }
 
-/**
- * Returns the first line of the stack that is not in a package. Returns an empty text if there is
- * no such line.
- */
+/** Returns the first line of the stack that is outside of packages, or an empty string. */
 function place(stack: string): string {
   const own = stack
     .split('\n')

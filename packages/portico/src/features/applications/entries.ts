@@ -13,14 +13,14 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
 
 /**
- * An application that has access, with everything that the person has allowed it. Times are in
+ * An application that has access, and everything that the person has allowed it. Times are in
  * milliseconds since 1970.
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
   'givenBy' | 'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** The identity providers of the organizations that gave access (`iss`). */
+  /** The identity providers (`iss`) of the organizations that granted access. */
   readonly issuers: readonly string[];
   /** When the person first allowed the application. */
   readonly since: number;
@@ -28,9 +28,7 @@ export interface AllowedApplication extends Omit<
   readonly scopes: readonly string[];
 }
 
-/**
- * Combines the authorizations of each application into one entry that contains all their scopes.
- */
+/** Combines the authorizations of each application into one entry with all of their scopes. */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -64,8 +62,8 @@ export function byApplication(
 }
 
 /**
- * Returns the page's data for one entry. `held` contains the entry's scopes for which the person
- * has the permission now.
+ * Returns the page's data for one entry. `held` contains the entry's scopes that the person has the
+ * permission for now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -105,8 +103,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the authorization was last used. If an earlier release issued the tokens, it stored
- * no time of use. In that case, returns the time at which the authorization began.
+ * Returns when the authorization was last used. Earlier releases stored no time of use when they
+ * issued tokens; for their tokens, returns the time at which the authorization began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -122,8 +120,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names that a page shows. An unverified client chose its own name. This function
- * leaves that name out, because some views do not mark unverified clients.
+ * Returns the names for a page. Leaves out an unverified client's self-chosen name, because some
+ * views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

@@ -14,14 +14,14 @@ import type { Reply } from '../../replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The page where a person sees and revokes the access of applications. */
+/** The page where a person sees and revokes applications' access. */
 export class ApplicationsPage {
   readonly #server: Server;
-  /** The path as a browser requests it. */
+  /** The path that browsers request. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos. It is null if the server has no logos. */
+  /** `logoPath` is the path of client logos, or null if the server has none. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
@@ -76,7 +76,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications that the page shows, each with its current rights. */
+  /** Returns the applications for the page, each with its current rights. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -92,10 +92,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null). Also
-   * revokes authorizations that begin while this function runs. After it has returned, every
-   * authorization that the page reports as removed is durably revoked, even if an earlier attempt
-   * revoked it.
+   * Revokes the person's active authorizations for one client, or for all clients (null), including
+   * authorizations that begin in the meantime. When it returns, every authorization that the page
+   * reports as removed is durably revoked, even if an earlier attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -108,8 +107,8 @@ export class ApplicationsPage {
   }
 
   /**
-   * Returns the URL of the sign-in page. After the sign-in, the browser comes back to this page, in
-   * the requested language.
+   * Returns the URL of the sign-in page. After sign-in, the browser returns to this page in the
+   * requested language.
    */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
@@ -117,7 +116,7 @@ export class ApplicationsPage {
   }
 }
 
-/** The value of `remove` and `removed` for all applications. */
+/** The value of `remove` and `removed` that means all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -128,7 +127,7 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns the parts that identify the form which revokes the access of one application, or of all
+ * Returns the parts that identify the form for revoking one application's access, or that of all
  * applications (null).
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {

@@ -14,8 +14,8 @@ type OpenTable = () => Promise<AuditStore & AuditTable>;
 const A_DAY = 86_400_000;
 
 /**
- * Stores and streams audit events. Loads the code for that at the first event, because most servers
- * record nothing.
+ * Stores and streams audit events. Loads the code at the first event, because most servers record
+ * nothing.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;
@@ -46,7 +46,7 @@ export class AuditTrail implements AuditSink {
     return (await this.#kept()).pseudonymise(person, pseudonym, batch);
   }
 
-  /** Deletes at most `limit` events that are older than `days`. Returns how many it deleted. */
+  /** Deletes at most `limit` events older than `days`. Returns the number of deleted events. */
   async removeOlder(days: number, limit: number): Promise<number> {
     return (await this.#kept()).removeBefore(this.#server.clock() - days * A_DAY, limit);
   }
@@ -71,7 +71,7 @@ export class AuditTrail implements AuditSink {
   }
 }
 
-/** Returns a function that runs `start` once. If `start` fails, the next call runs it again. */
+/** Returns a function that runs `start` only once, and again only if it failed. */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   return () => {

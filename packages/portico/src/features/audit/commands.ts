@@ -86,10 +86,10 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aud
   };
 }
 
-/** The maximum number of events on a page. */
+/** The maximum number of events per page. */
 const WHOLE_PAGE = 1000;
 
-/** Prints events page by page, so that it can print any number of events. */
+/** Prints any number of events, page by page. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -131,7 +131,7 @@ function noteEnd(
 const goOn = (next: string) => `Continue with --after ${next}`;
 
 /**
- * Returns an event as one line: its time, its type, and each other field that has a value, as
+ * Formats an event as one line: its time, its type, and every other field with a value as
  * `name=value`.
  */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
@@ -143,13 +143,10 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   );
 }
 
-/** The fields that the line already contains without their name. */
+/** The fields that the line contains without their name. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/**
- * Returns a plain word unchanged. Returns any other value as JSON that contains only visible
- * characters.
- */
+/** Returns a plain word unchanged, and any other value as JSON with only visible characters. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

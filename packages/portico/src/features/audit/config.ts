@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { AuditConfigInput } from '../../config.ts';
 
-/** The maximum time for which events are stored, in days. */
+/** The maximum retention of events, in days. */
 const LONGEST_RETENTION = 36_525;
 
 const audit = z.strictObject(
@@ -29,17 +29,17 @@ export interface AuditConfig {
   readonly audit?: AuditConfigInput | undefined;
 }
 
-/** What Portico does with audit events (`AuditEvent`) before it sends the response. */
+/** What Portico does with an audit event (`AuditEvent`) before it sends the response. */
 export interface AuditKeys {
   /**
-   * Whether the server stores audit events in the table `oauth_audit`. The command `oauth:audit`
-   * reads them there. Default: false.
+   * Whether the server stores audit events in the table `oauth_audit`, for the command
+   * `oauth:audit`. Default: false.
    */
   readonly keep?: boolean | undefined;
   /** After how many days the server deletes stored events. Default: never. */
   readonly retention_days?: number | undefined;
   /**
-   * Where the server writes each audit event as a line of JSON: `-` for standard output, or the
+   * Where the server writes audit events, as one line of JSON each: `-` for standard output, or the
    * absolute path of a file. Default: nowhere.
    */
   readonly stream?: string | undefined;

@@ -7,17 +7,17 @@ import { SIGN_INS, SignIns } from './sign-ins.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted audit events. It is missing if `oauth_server:audit:retention_days` is
-     * not set.
+     * The number of deleted audit events. Missing if `oauth_server:audit:retention_days` is not
+     * set.
      */
     readonly auditEvents?: number;
   }
 }
 
-/** The number of events per batch. It is large, because one authorization causes several events. */
+/** The number of events per batch. It is large because one authorization causes several events. */
 const BATCH = 500;
 
-/** Stores audit events, and writes them to a stream. */
+/** Stores audit events and writes them to a stream. */
 export const audit = defineFeature({
   name: 'audit',
   config: auditShape,

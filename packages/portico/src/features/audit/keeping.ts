@@ -4,17 +4,17 @@ import { recordAsJson } from './record.ts';
 
 /** A store for audit records. */
 export interface AuditStore {
-  /** Stores all records or none. Resolves when they are stored durably. */
+  /** Stores all records or none. Resolves when they are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Returns whether the store caused an error. If not, a record caused it. */
+  /** Returns whether the store, and not a record, caused the error. */
   isUnavailable(error: unknown): boolean;
 }
 
-/** The maximum number of records in one statement. */
+/** The maximum number of records per statement. */
 const LARGEST_BATCH = 64;
-/** How long a request waits until its record is stored, in milliseconds. */
+/** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** The maximum number of records that wait while the store does not accept them. */
+/** The maximum number of records that wait while the store rejects them. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -23,12 +23,12 @@ interface Waiting {
 }
 
 /**
- * Writes records in the order of their arrival, one statement at a time. Records that arrive during
- * a statement share the next one.
+ * Writes records in order of arrival, one statement at a time. Records that arrive during a
+ * statement share the next one.
  *
- * If a record is not stored within a second, it is written to the log, and its request goes on.
- * From then on, requests do not wait for their records until the store is fast again. If the store
- * accepts the record later, the record is in both places.
+ * If a record is not stored within a second, it goes to the log and its request continues. Requests
+ * then stop waiting for their records until the store is fast again. If the store accepts the
+ * record later, it is in both places.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -42,9 +42,7 @@ export class Keeping {
     this.#log = log;
   }
 
-  /**
-   * Resolves when the record is stored, or when it was written to the log instead. Never rejects.
-   */
+  /** Resolves when the record is stored, or written to the log instead. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#sayInstead(record, new Error(`${MOST_WAITING} events wait for the store`));
@@ -95,7 +93,7 @@ export class Keeping {
     }
   }
 
-  /** Writes a record to the log. A record contains no secret, so the log may contain all of it. */
+  /** Writes a whole record to the log. Records contain no secrets. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
     this.#log.error('The audit event {type} was not kept: {exception}', {
       type: record.type,
@@ -106,8 +104,8 @@ export class Keeping {
 }
 
 /**
- * Returns the number of records for the next statement. It is a power of two, so that there are
- * only a few different statements.
+ * Returns the number of records for the next statement: a power of two, so that there are only a
+ * few different statements.
  */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));

@@ -15,7 +15,7 @@ export type Axis =
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** The ids that are at least `from` and less than `before`. */
+/** The ids from `from` up to, but not including, `before`. */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
@@ -24,20 +24,20 @@ export interface IdRange {
 /** The fields of a record that a search compares. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table with the records. It lists the newest records first. */
+/** The table of records, newest first. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the id of the record at this depth in the range. The newest record has depth 1. Returns
-   * null if the range has fewer records.
+   * Returns the id of the record at this depth in the range, or null if the range has fewer
+   * records. The newest record has depth 1.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
   /**
-   * Deletes at most `limit` records with lower ids than this, the oldest first. Returns how many it
-   * deleted.
+   * Deletes at most `limit` records with lower ids than this one, oldest first. Returns the number
+   * of deleted records.
    */
   removeBefore(id: string, limit: number): Promise<number>;
 }
@@ -48,7 +48,7 @@ const DEFAULT_BATCH = 500;
 
 /** How many index entries each step reads to fill a page. The first step is often enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** How many index entries to count to find the rarest condition. */
+/** How many index entries to count when looking for the rarest condition. */
 const DEPTH = 1000;
 
 /** Reads the stored events. */
@@ -82,7 +82,7 @@ export class StoredAudit implements KeptAudit {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
-  /** Deletes at most `limit` events that are older than this time. Returns how many it deleted. */
+  /** Deletes at most `limit` events older than this time. Returns the number of deleted events. */
   removeBefore(time: number, limit: number): Promise<number> {
     return this.#table.removeBefore(idAt(time), limit);
   }
@@ -104,8 +104,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns a page. If the page shows all events in `found`, `rest` is the cursor for the next
-   * page.
+   * Returns a page. `rest` is the cursor for the next page if this page shows all events in
+   * `found`.
    */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
@@ -114,8 +114,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns the condition that is rarest among the latest events. This is the condition whose entry
-   * at a fixed depth is the oldest.
+   * Returns the condition that is rarest among the latest events: the one whose entry at a fixed
+   * depth is the oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -144,7 +144,7 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Whether every engine can store these texts unchanged. If not, no record contains them, so a
+ * Whether every engine can store these strings unchanged. If not, no record contains them, and a
  * search for them finds nothing.
  */
 function isStorable(axis: Axis): boolean {
@@ -153,7 +153,7 @@ function isStorable(axis: Axis): boolean {
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** A text that sorts after every id, because ids are hexadecimal. */
+/** Sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -165,8 +165,8 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of an id that was created at this time. Later ids begin with
- * these digits or are greater. Earlier ids are smaller. Rounds a fraction of a millisecond up.
+ * Returns the first twelve digits of an id from this time. Earlier ids are smaller, and later ids
+ * are greater or begin with these digits. Rounds a fraction of a millisecond up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)
@@ -174,5 +174,5 @@ function idAt(time: number): string {
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** The latest time that twelve hexadecimal digits can express. It is in the year 10889. */
+/** The latest time that fits into twelve hexadecimal digits, in the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

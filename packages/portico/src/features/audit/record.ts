@@ -3,10 +3,10 @@ import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { jsonText } from '../../http/json.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 
-/** The fields of a record that do not come from its event. */
+/** The fields of a record that are not from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** An event of any type, with the fields that only some types have. */
+/** An event of any type, including the fields that only some types have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -26,7 +26,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference, because the host may have passed the whole account object.
+    // Store only the reference: the host may have passed the whole account object.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -39,8 +39,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a person has erased their own data. In that case, the address or the request id would
- * reveal the person behind the pseudonym.
+ * Whether a person has erased their own data. If so, the address or the request id would reveal who
+ * the pseudonym stands for.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (
@@ -61,8 +61,8 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
 }
 
 /**
- * Returns a record in its public form, for `oauth:audit --json` and for the stream. The names of
- * the fields never change.
+ * Returns a record in its public form, for `oauth:audit --json` and the stream. The field names
+ * never change.
  */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } =
@@ -82,7 +82,7 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** Returns a record in the form of `recordAsJson`, as one line. */
+/** Returns a record as one line, in the form of `recordAsJson`. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }

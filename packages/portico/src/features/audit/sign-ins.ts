@@ -6,14 +6,12 @@ import { findNetwork } from '../../http/addresses.ts';
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The maximum number of events of each type per minute, in one process. Each account also has a
- * limit of five. Sign-ins that name no account have the same limit for each network.
+ * The maximum number of events per type and minute, in one process. Each account also has a limit
+ * of five. For sign-ins that name no account, this limit applies to each network.
  */
 const MOST = 300;
 
-/**
- * Records failed sign-ins on the kit's page. The kit has already emitted its own events for them.
- */
+/** Records failed sign-ins on the kit's page. The kit has already emitted its own events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;

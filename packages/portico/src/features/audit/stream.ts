@@ -1,27 +1,27 @@
 import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
 
-/** The value of `oauth_server:audit:stream` for the process's standard output. */
+/** The value of `oauth_server:audit:stream` for standard output. */
 const STANDARD_OUTPUT = '-';
 
 /**
  * How long a slow reader can block the process for one line, in milliseconds. After that, the
- * process does not wait for this reader again until a line was written.
+ * process stops waiting for this reader until it can write a line again.
  */
 const LONGEST_WAIT = 1000;
 
 /** The state of the previous line. */
 interface Before {
-  /** Whether the stream wrote only a part of the line. */
+  /** Whether only part of the line was written. */
   brokeOff: boolean;
-  /** Whether the reader did not read the line in time. */
+  /** Whether the reader was too slow for the line. */
   wasStuck: boolean;
 }
 
 /**
- * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. If it
- * creates the file and its folder, only the account of the process can read them. It opens the file
- * again for each line. So if log rotation moves the file, a new file begins without a restart.
+ * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Files and
+ * folders that it creates are readable only by the process's account. It reopens the file for each
+ * line, so log rotation can move the file without a restart.
  */
 export class LineStream {
   readonly #target: string;
@@ -32,8 +32,8 @@ export class LineStream {
   }
 
   /**
-   * Writes a line. Throws if it cannot write the line. With `forConsole`, writes to standard error
-   * in place of standard output, because a command uses standard output for its own output.
+   * Writes a line. Throws on failure. With `forConsole`, writes to standard error instead of
+   * standard output, because standard output is for the command's own output.
    */
   write(line: string, forConsole: boolean): void {
     if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
@@ -42,8 +42,8 @@ export class LineStream {
 }
 
 /**
- * Opens the target without blocking, because a pipe without a reader would block the whole process.
- * For files, this flag makes no difference.
+ * Opens the target without blocking: a pipe without a reader would block the whole process. For
+ * files, the flag makes no difference.
  */
 const APPENDING =
   // Windows does not have this flag.
@@ -55,8 +55,8 @@ const APPENDING =
 function appendTo(file: string, line: string, before: Before): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // If the file is empty, log rotation has moved the file that ends with the partial line. So
-    // this file needs no line break first.
+    // If the file is empty, log rotation has moved the file with the partial line. This file needs
+    // no line break first.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

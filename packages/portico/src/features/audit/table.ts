@@ -6,8 +6,8 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
- * The table `oauth_audit` with the stored events. Each row is inserted once, and deleted when it is
- * old. The only change to a row is that a pseudonym replaces a person.
+ * The table `oauth_audit` with the stored events. Each row is inserted once and deleted when it is
+ * old. A row changes only when a pseudonym replaces a person.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
@@ -80,7 +80,7 @@ export class AuditRecords implements AuditStore, AuditTable {
 
   /**
    * Replaces a person in at most `limit` rows. `columns` are the columns that contain the person.
-   * Returns how many rows it changed.
+   * Returns the number of changed rows.
    */
   async #replace(
     [provider, id]: PersonColumns,
@@ -95,9 +95,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // Update the rows by id only. If the condition contained the person, MariaDB would read and
-    // lock all rows of that person. No other person is ever written to these rows. Also clear the
-    // address and the request id, because they identify the person as much as a name does.
+    // Update the rows by id only. With the person in the condition, MariaDB would read and lock all
+    // rows of that person. The rows never get another person. Also clear the address and the
+    // request id, which identify the person as much as a name does.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -111,16 +111,13 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/**
- * Returns the conditions for the rows that match and whose ids are in the range. The order is the
- * newest row first.
- */
+/** Returns the conditions for matching rows with ids in the range, newest first. */
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // Some engines plan a statement without its values, and so treat every event type as frequent.
-  // For a rare type, they would then search the whole table backwards. With the type in the order,
-  // only the index on these columns fits.
+  // Some engines plan a statement without its values and treat every event type as frequent. For a
+  // rare type, they would then search the whole table backwards. With the type in the order, only
+  // the index on these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
@@ -152,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The person's id if there is a provider. Otherwise, the text means the console. */
+  /** The person's id if there is a provider. Otherwise, any string means the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -10,30 +10,25 @@ import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
 /**
- * Status codes that are temporary (408 and 429). They say nothing about the token, so the server
- * sends it again.
+ * Temporary status codes (408 and 429). They do not refuse the token, so the server sends it again.
  */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * The maximum number of tokens that a process sends to one host, at the same time and per minute.
- * There is a limit because an application can register many clients on one host. Further tokens are
- * sent later.
+ * The maximum number of tokens that a process sends to one host: at the same time, and per minute.
+ * An application can register many clients on one host. Further tokens are sent later.
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
-/**
- * The outbox stores this message for each client to notify. The server signs the token only when it
- * delivers the message.
- */
+/** The outbox message for each client to notify. The server signs the token only at delivery. */
 export interface LogoutMessage {
   readonly subject: string;
   readonly sid: string;
 }
 
 /**
- * Returns a function that sends logout tokens (section 2.5). It sends nothing to a client that was
- * revoked or that no longer has a logout URI.
+ * Returns a function that sends logout tokens (section 2.5). Skips a client that was revoked or no
+ * longer has a logout URI.
  */
 export function createLogoutDelivery(server: Server): Deliver {
   const requests = new GuardedRequests(server.fetching);
@@ -55,15 +50,15 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // `retryAfter` is set if the limit for the host is reached. Then all other tokens for this
-      // client have to wait as well.
+      // `retryAfter` is set if the limit for the host is reached. All other tokens for this client
+      // then have to wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
   };
 }
 
-/** Signs the token with the key for the client's ID tokens. */
+/** Signs the token with the key that signs the client's ID tokens. */
 async function tokenFor(
   { keys, issuer, clock }: Server,
   { id: clientId, idTokenSignedResponseAlg: algorithm }: Client,
@@ -77,7 +72,7 @@ async function tokenFor(
 
 /**
  * Returns the result for a status code. The server ignores the body of the response (section 2.8).
- * One failed delivery does not delay the other sign-outs, because their order does not matter.
+ * A failed delivery does not delay other sign-outs, because their order does not matter.
  */
 function resultOf(status: number | undefined): DeliveryResult {
   if (status === 200 || status === 204) return { outcome: 'delivered' };

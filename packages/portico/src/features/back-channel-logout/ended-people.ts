@@ -2,21 +2,20 @@ import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { randomToken } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** How long a row stays in the table, in milliseconds. Every request ends within this time. */
+/** How long a row is kept, in milliseconds. Every request ends within this time. */
 const KEPT = 3_600_000;
-/** The longest time that the host's transaction may take until it commits, in milliseconds. */
+/** The longest time that a host's transaction may take to commit, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Call this after the commit. It corrects the time at which the sessions ended. */
+/** Call it after the commit. It corrects the time at which the sessions ended. */
 export type Committed = (now: number) => Promise<void>;
 
 /**
  * Records when all sessions of a person last ended.
  *
- * If no one signed in to a client in a session, there is no row for that session. A request that is
- * still running may nevertheless use the session. So that request compares the time at which it
- * read the session with the time recorded here. Both sides first write the person's row, so one of
- * them waits for the other.
+ * A session without sign-ins to clients has no row. But a request that is still running may use the
+ * session, so the request compares the time at which it read the session with the time recorded
+ * here. Both sides first write the person's row, so one of them waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -44,9 +43,9 @@ export class EndedPeople {
   }
 
   /**
-   * Ends all sessions of the person except one. Another request may read the host's sessions before
-   * this transaction commits. So this function stores a later time, and `Committed` corrects it
-   * after the commit.
+   * Ends all sessions of the person except one. Before this transaction commits, another request
+   * may still read the host's sessions. So this method stores a later time, and `Committed`
+   * corrects it after the commit.
    */
   async end(
     connection: SqlConnection,
@@ -67,7 +66,7 @@ export class EndedPeople {
     await connection.execute(FORGET, [provider, id]);
   }
 
-  /** Removes at most `limit` old rows. Returns how many it removed. */
+  /** Removes at most `limit` old rows. Returns the number of removed rows. */
   async prune(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ provider: string; id: string }>(
       `SELECT user_provider AS provider, user_id AS id FROM oauth_session_people

@@ -10,16 +10,15 @@ export interface LogoutTokenContents {
   readonly clientId: string;
   /** The person's `sub`. */
   readonly subject: string;
-  /** The value of the claim `sid`: the client's identifier for the session that has ended. */
+  /** The claim `sid`: the client's identifier for the ended session. */
   readonly sid: string;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly issuedAt: number;
 }
 
 /**
- * Signs a logout token (section 2.4). Each token has a new `jti`. Clients may reject a `jti` that
- * they have seen before (section 2.6), so they could reject a second attempt that reuses the first
- * `jti`.
+ * Signs a logout token (section 2.4). Each token gets a new `jti`, because clients may reject a
+ * `jti` that they have seen before (section 2.6).
  */
 export function signLogoutToken(key: SigningKey, contents: LogoutTokenContents): Promise<string> {
   const { issuer, clientId, subject, sid } = contents;

@@ -4,14 +4,14 @@ import { fetchableUrlProblem, portProblem } from '../../http/outbound/fetchable-
 import { MARKED } from '../../further-metadata/further-metadata.ts';
 import type { BackChannelLogoutConfig } from './config.ts';
 
-/** The field of a client's metadata with the URI that receives logout tokens (section 2.2). */
+/** The metadata field for the URI that receives logout tokens (section 2.2). */
 export const LOGOUT_URI = 'backchannel_logout_uri';
 
 type Config = OAuthServerConfig & BackChannelLogoutConfig;
 
 /**
- * The fields of client metadata. Clients may send `backchannel_logout_session_required`, but it
- * changes nothing, because every logout token has a `sid`.
+ * The fields of client metadata. `backchannel_logout_session_required` has no effect: every logout
+ * token has a `sid`.
  */
 export const logoutMetadata: readonly OfferedField<Config>[] = [
   {

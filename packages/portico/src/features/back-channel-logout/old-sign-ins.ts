@@ -1,14 +1,12 @@
 import type { Database } from '@portico/sql';
 
-/**
- * The shortest time for which the server keeps a completed sign-in, in milliseconds (ninety days).
- */
+/** How long the server keeps a completed sign-in at least, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
-/** How long after that time to check the sign-in's authorization again, in milliseconds. */
+/** How long to wait after that before the authorization is checked again, in milliseconds. */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
- * How long an authorization with tokens is certainly in the store after it began, in milliseconds.
- * The server removes an authorization an hour after its end at the earliest.
+ * How long an authorization with tokens is certainly stored after it began, in milliseconds. The
+ * server removes it an hour after its end at the earliest.
  */
 const STORED = 3_000_000;
 
@@ -26,7 +24,7 @@ interface OldClient {
   readonly created_at: number;
   /** Null if the authorization is not stored. */
   readonly family_id: string | null;
-  /** How often the client got tokens. Null if it never got any. */
+  /** How often the client got tokens. Null if it never did. */
   readonly issued: number | null;
 }
 
@@ -35,14 +33,14 @@ interface OldSession {
   readonly used: number;
 }
 
-/** An old row, and the time of its next check. The time is null if the row can be removed. */
+/** An old row and the time of its next check. Null means that the row can be removed. */
 interface Row {
   readonly key: string;
   readonly until: number | null;
 }
 
 /**
- * Removes at most `limit` records of each kind. Returns how many it removed. It removes:
+ * Removes at most `limit` records of each kind, and returns the number of removed records:
  *
  * - sign-ins that were not completed
  * - sign-ins whose authorization no longer exists after ninety days
@@ -64,24 +62,21 @@ export async function pruneSignIns(
   return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
 }
 
-/**
- * Returns the time of the next check of a sign-in. Returns null if no client needs to be notified
- * about it.
- */
+/** Returns when to check a sign-in next, or null if no client needs a notification about it. */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
   now: number,
 ): number | null {
   const isStored = familyId !== null;
   if (now >= createdAt + KEPT) return isStored ? now + LOOK_AGAIN : null;
-  // A client without tokens has no `sid`, so it needs no notification.
+  // A client without tokens has no `sid` and needs no notification.
   const isUnused = isStored ? issued === null : now < createdAt + STORED;
   return isUnused ? null : createdAt + KEPT;
 }
 
 /**
- * Removes rows that are no longer needed, and sets the next check of the others. Another process
- * may have changed a row since it was read.
+ * Removes rows that are no longer needed, and schedules the next check of the others. Another
+ * process may have changed a row since this process read it.
  */
 async function prune(
   database: Database,

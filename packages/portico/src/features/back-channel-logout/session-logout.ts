@@ -13,11 +13,11 @@ import type { LogoutMessage } from './delivery.ts';
 import { LOGOUT_URI } from './metadata.ts';
 import { Sessions, type EndedClient } from './sessions.ts';
 
-/** The kind of the messages in the outbox. */
+/** The kind of the outbox messages. */
 export const LOGOUT = 'back_channel_logout';
 /** How long the server tries to reach a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The key under which the details of an authorization contain its session. */
+/** The key for the session in an authorization's details. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -25,7 +25,7 @@ interface KeptSession {
 }
 
 /**
- * Records at which clients a person signed in. When a session ends, notifies these clients and ends
+ * Records which clients a person signed in to. When a session ends, notifies these clients and ends
  * their access.
  */
 export class SessionLogout {
@@ -41,7 +41,7 @@ export class SessionLogout {
 
   /**
    * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
-   * ended after the server read the person from the host.
+   * ended since the server read the person from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -58,9 +58,9 @@ export class SessionLogout {
   }
 
   /**
-   * Creates the notifications and ends the clients' access, in the transaction in which the
-   * sessions end. Only clients with a logout URI can lose their access with the session. Other
-   * clients, such as assistants, keep it.
+   * Creates the notifications and ends the clients' access, in the transaction that ends the
+   * sessions. Only clients with a logout URI can lose their access with the session. Other clients,
+   * for example assistants, keep it.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
@@ -103,7 +103,7 @@ export class SessionLogout {
   }
 }
 
-/** Returns one message for each session of a client. */
+/** Returns one message for each client and session. */
 function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
   const bySid = new Map(clients.map((client) => [client.sid, client]));
   return [...bySid.values()].map(({ clientId, subject, sid }) => {
@@ -117,7 +117,7 @@ const SESSION_ENDED =
   'after a sign-out';
 
 /**
- * Returns the `sid` for the ID tokens of an authorization. The details contain it until the session
+ * Returns the `sid` for an authorization's ID tokens. The details contain it until the session
  * ends.
  */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {

@@ -6,15 +6,15 @@ import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';
 
-/** How long the row of an ended session stays, in milliseconds. */
+/** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * After this time in milliseconds, a request has certainly ended. The lifetime of its authorization
- * code is not included.
+ * The time within which a request certainly ends, in milliseconds, without the lifetime of its
+ * authorization code.
  */
 const REQUEST_ENDED = 600_000;
 
-/** The maximum number of rows in one statement. */
+/** The maximum number of rows per statement. */
 const BATCH = 100;
 
 /** An authorization that begins in a session. */
@@ -30,23 +30,26 @@ export interface SessionClient {
 
 /** The host's session in which an authorization begins. */
 export interface BegunSession {
-  /** The id that the host gives the session. */
+  /** The host's id for the session. */
   readonly session: string;
   readonly person: PersonReference;
-  /** When the server started to read the session from the host, in milliseconds since 1970. */
+  /**
+   * The time at which the server began to read the session from the host, in milliseconds since
+   * 1970.
+   */
   readonly readAt: number;
 }
 
-/** An authorization of a session that has ended. */
+/** An authorization of an ended session. */
 export interface EndedClient extends SessionClient {
-  /** The value of the claim `sid`: the client's identifier for the session. */
+  /** The claim `sid`: the client's identifier for the session. */
   readonly sid: string;
   readonly createdAt: number;
 }
 
 /**
- * The host's sessions in which people signed in to clients. The store contains only hashes of their
- * ids.
+ * The host's sessions in which people signed in to clients. The store contains only hashes of the
+ * session ids.
  */
 export class Sessions {
   readonly #database: Database;
@@ -57,7 +60,7 @@ export class Sessions {
   /** `codeTtl` is the lifetime of an authorization code, in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // Twice the lifetime, because a code can be replaced once.
+    // Twice the lifetime, because one new code can replace the first.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
@@ -65,12 +68,12 @@ export class Sessions {
 
   /**
    * Records that an authorization begins in this session of the person. Call it before you store
-   * the authorization. Returns the client's `sid` for the session. Returns null if the session has
-   * ended or belongs to another person.
+   * the authorization. Returns the client's `sid` for the session, or null if the session has ended
+   * or belongs to another person.
    *
-   * The updates lock the rows of the session and of the person. So if the session, or all sessions
-   * of the person, end at the same time, they end before these updates, or the end finds this
-   * record.
+   * The updates lock the rows of the session and the person. The session, or all of the person's
+   * sessions, may end at the same time. They then either end before these updates, or the end finds
+   * this record.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -78,7 +81,7 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // At this time, the server knows whether the person completed the sign-in.
+    // By then, the server knows whether the person has completed the sign-in.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -101,7 +104,7 @@ export class Sessions {
   }
 
   /**
-   * Ends sessions in the caller's transaction. Returns the authorizations that began in them, and
+   * Ends sessions in the caller's transaction. Returns the authorizations that began in them and
    * deletes their records. Returns an empty list for a session that ended earlier. Call `committed`
    * after the commit.
    */
@@ -137,7 +140,7 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` records. Returns how many it removed. It removes:
+   * Removes at most `limit` records, and returns the number of removed records:
    *
    * - sign-ins that were not completed
    * - sign-ins whose authorization no longer exists after ninety days
@@ -150,9 +153,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session, even if the store does not know it, because a request that is still running
-   * must not begin an authorization in it. Another process may insert the row between two of the
-   * statements.
+   * Ends a session. Also marks a session that the store does not know as ended, because a request
+   * that is still running must not begin an authorization in it. Another process may insert the row
+   * between two of the statements.
    */
   async #endOne(
     connection: SqlConnection,
@@ -226,7 +229,7 @@ function toEndedClient(row: ClientRow): EndedClient {
 }
 
 /**
- * Returns a hash of the id. The store never contains the id itself, because with some hosts it is
+ * Returns a hash of the session id. The store never contains the id itself: in some hosts, it is
  * the secret in the browser's cookie.
  */
 function sessionHash(session: string): string {
@@ -234,8 +237,8 @@ function sessionHash(session: string): string {
 }
 
 /**
- * Returns the client's `sid` for a session. Each client has a different `sid`, so that clients
- * cannot compare them.
+ * Returns the client's `sid` for a session. Each client gets a different `sid`, so that clients
+ * cannot compare theirs.
  */
 function sidFor(key: string, clientId: string): string {
   return keyedHash(key, clientId);

@@ -20,9 +20,9 @@ const LOGO_PATHS = {
 type LogoName = keyof typeof LOGO_PATHS;
 
 /**
- * Returns the branding of the pages, from the application's setting `branding` or from
- * `oauth_server:branding`. Reads the logo files immediately, so that this release never shows files
- * from a later deployment.
+ * Returns the branding of the pages, from the application's `branding` or from
+ * `oauth_server:branding`. Reads the logo files immediately, so that this release never shows the
+ * files of a later deployment.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,
@@ -82,8 +82,8 @@ const A_YEAR = 31_536_000;
 
 /**
  * Returns the response with a logo. If the URL has the right version, browsers cache the logo
- * permanently. Otherwise, they ask again each time. An SVG that is opened directly cannot run or
- * load anything.
+ * permanently. Otherwise, they ask every time. An SVG that a person opens directly cannot run
+ * scripts or load resources.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

@@ -4,7 +4,7 @@ const color = z
   .string({ error: 'must be a colour such as #1f5c4d' })
   .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a colour such as #1f5c4d');
 
-/** Matches a path on the application's origin, as a browser requests it. */
+/** Matches a path on the application's origin, as browsers request it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
@@ -26,27 +26,27 @@ const brandingSchema = z.strictObject(
 /** The setting `branding` after validation. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** The branding of the pages. Each setting that you leave out keeps Portico's own design. */
+/** The branding of the pages. A setting that you leave out keeps Portico's default design. */
 export interface BrandingInput {
   /**
-   * The logo: a file in the application's folder, at most 256 KiB, as PNG, SVG, WebP or JPEG.
-   * Portico serves it at `/oauth/branding/logo`. If your application already serves the logo, give
-   * its path instead, such as `{ path: '/static/logo.svg' }`. Default: none.
+   * The logo: a PNG, SVG, WebP or JPEG file in the application's folder, at most 256 KiB. Portico
+   * serves it at `/oauth/branding/logo`. If your application already serves the logo, give its path
+   * instead, such as `{ path: '/static/logo.svg' }`. Default: none.
    */
   readonly logo?: string | { readonly path: string } | undefined;
   /** The logo for dark mode. Default: `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
   /**
-   * Whether the logo contains the name. If true, the pages do not show the name beside the logo.
+   * Whether the logo contains the name. If true, the pages do not show the name next to the logo.
    * Default: false.
    */
   readonly logo_shows_name?: boolean | undefined;
   /**
-   * The color of buttons, links and marks, such as `#1f5c4d`. If text in this color would be hard
-   * to read, browsers darken it until its contrast is 4.5:1.
+   * The color of buttons, links and marks, such as `#1f5c4d`. If text in this color is hard to
+   * read, browsers darken the color until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent color for dark mode. If it is too dark, browsers lighten it. Default: `accent`. */
+  /** The accent color in dark mode. If it is too dark, browsers lighten it. Default: `accent`. */
   readonly accent_dark?: string | undefined;
 }
 
@@ -55,9 +55,9 @@ export const brandingShape = { branding: brandingSchema.optional() };
 
 export interface ServerBrandingConfig {
   /**
-   * The branding of the pages. In a kit application, the application's own setting `branding`
-   * overrides this one. Without the kit, use absolute paths for logo files. By default, the pages
-   * have Portico's own design.
+   * The branding of the pages. A kit application's own `branding` setting overrides this one.
+   * Without the kit, use absolute paths for logo files. By default, the pages have Portico's own
+   * design.
    */
   readonly branding?: BrandingInput | undefined;
 }

@@ -5,16 +5,16 @@ import { imageFacts } from '../../http/images.ts';
 /** The application's logo, ready to serve. */
 export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The media type. It comes from the bytes of the file, not from its name. */
+  /** The media type, detected from the file's content and not from its name. */
   readonly type: string;
-  /** A text that changes when the file changes. */
+  /** Changes when the file changes. */
   readonly version: string;
 }
 
 /** The maximum size, in bytes. */
 const LARGEST = 256 * 1024;
 
-/** The accepted types of images. GIF is missing, because a logo does not need an animation. */
+/** The accepted image types. GIF is not accepted, because a logo does not need an animation. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {
@@ -24,8 +24,8 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * Matches the text before the root element of an SVG. It does not match entities, because an entity
- * can expand to text of any length.
+ * Matches the text before an SVG's root element. Does not match entities, because an entity can
+ * expand to any length.
  */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;
@@ -40,7 +40,7 @@ function isSvg(bytes: Uint8Array): boolean {
   return /^<svg[\s>]/.test(text.replace(PROLOGUE, ''));
 }
 
-/** Returns the file. If it cannot be a logo, returns a short reason. */
+/** Returns the file, or a short reason why it cannot be a logo. */
 export function readLogo(file: string): LogoFile | { readonly problem: string } {
   let bytes: Buffer<ArrayBuffer>;
   try {

@@ -27,12 +27,12 @@ const DARK = `
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
 /**
- * Only browsers that support relative colors apply these styles. Other browsers show Portico's own
- * colors.
+ * Only browsers that support relative colors apply these styles. Other browsers show Portico's
+ * default colors.
  */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/** Returns the style sheet for these colors. Returns an empty text if there are no colors. */
+/** Returns the style sheet for these colors, or an empty string without colors. */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

@@ -25,17 +25,14 @@ interface Known {
   readonly freshUntil: number;
 }
 
-/** Finds clients whose id is the URL of the document that describes them (decision 35). */
+/** Finds clients whose id is the URL of a document that describes them (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Known>>();
-  /**
-   * The time at which each fetched client stops being fresh. It contains only clients that are not
-   * stored yet.
-   */
+  /** When each fetched client stops being fresh. Contains only clients that are not stored yet. */
   readonly #fetched = new WeakMap<Client, number>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -65,8 +62,8 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // Another request may have stored the remembered document after this request read the row. So
-    // read it again.
+    // Another request may have stored the remembered document after this request read the row. Read
+    // the row again.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -98,7 +95,7 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Reads the keys in a client's document. If the document is unusable, throws an OutboundError, as
+   * Reads the keys in a client's document. Throws an OutboundError if the document is unusable, as
    * if the fetch had failed.
    */
   keysIn(document: unknown, url: string): ClientKeys {
@@ -115,7 +112,7 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Returns the ID token algorithm for a document that names none. If the server has no key at all,
+   * Returns the ID token algorithm for documents that name none. If the server has no key at all,
    * returns the preferred algorithm, so that the error for `openid` can name the missing key.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
@@ -152,8 +149,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Fetches a document and remembers it. Does not remember failures, because the limits for fetches
-   * already limit how often a fetch is repeated.
+   * Fetches and remembers a document. Does not remember failures: the limits for fetches already
+   * prevent frequent retries.
    */
   async #fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
@@ -187,16 +184,16 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client has no grants if an operator unblocked it and its document has not been read since
-    // then.
+    // A client has no grants if an operator has unblocked it and its document has not been read
+    // since.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
     // This process may offer scopes that the process that stored the client does not offer.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Client keys, bound tokens or a
-   * profile may have been turned on or off since the client was stored.
+   * Whether the stored client fits the current configuration. Since it was stored, client keys,
+   * bound tokens or a profile may have been turned on or off.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

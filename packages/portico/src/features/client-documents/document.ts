@@ -23,7 +23,7 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** The data from a client's document that this server uses. */
+/** The data that this server uses from a client's document. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
@@ -31,26 +31,23 @@ export interface DocumentRules extends KeyRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly grantTypes: GrantTypes;
-  /** The protections that a client can demand. */
+  /** The protections that a client can require. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm for a document that names none. */
+  /** The ID token algorithm for documents that name none. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
 }
 
-/** The rules for which keys Portico may fetch. */
+/** The rules that decide which keys Portico may fetch. */
 export interface KeyRules {
-  /** Returns why Portico cannot fetch keys from this URL. Returns null if it can. */
+  /** Returns why Portico cannot fetch keys from this URL, or null if it can. */
   readonly keysRefusal: (url: string) => string | null;
-  /** Whether keys can be fetched from any port, for development. Defaults to false. */
+  /** Whether Portico can fetch keys from any port, for development. Defaults to false. */
   readonly anyPort?: boolean | undefined;
 }
 
-/**
- * The error for a document that describes no usable client. The message contains the reason, for
- * the log.
- */
+/** The document does not describe a usable client. The message gives the reason, for the log. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
@@ -78,7 +75,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields that are treated as missing if their value is empty. */
+/** Fields that count as missing if their value is empty. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -95,19 +92,19 @@ const keyMembers = members.pick({
 type KeyMembers = z.output<typeof keyMembers>;
 
 /**
- * Fields that a document must not contain. Everyone can read the document, so a secret in it would
- * not be secret (section 4.1 of the draft).
+ * Fields that a document must not contain. Anyone can read the document, so its secrets would not
+ * be secret (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** Protections that a client can demand, although this server never provides them. */
+/** Protections that a client can require but that this server never provides. */
 const NEVER_MET: readonly string[] = [
   'tls_client_certificate_bound_access_tokens',
   'require_signed_request_object',
 ];
 
 /**
- * Checks the document that was fetched from this URL. Throws a DocumentError with the reason if the
- * document is unusable.
+ * Checks the document from this URL. If the document is unusable, throws a DocumentError with the
+ * reason.
  */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
@@ -147,7 +144,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * Reads the client's keys, and ignores the rest of the document. Throws a DocumentError if the
+ * Reads the client's keys and ignores the rest of the document. Throws a DocumentError if the
  * document does not describe a client with keys.
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
@@ -184,12 +181,12 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * Returns the keys that the client authenticates with. Returns null for a public client.
+ * Returns the keys that the client authenticates with, or null for a public client.
  *
  * A client uses its keys if its document says so and this server accepts keys. It is public only if
- * its document allows `none`. A document can do so in three ways: as its method, in its list of
- * methods (OpenID Connect Relying Party Metadata Choices), or by naming no method. Other clients
- * are rejected, because they would be less secure here than their documents claim.
+ * its document allows `none`: as its method, in its list of methods (OpenID Connect Relying Party
+ * Metadata Choices), or by naming no method. Other clients are rejected, because they would be less
+ * secure here than their documents claim.
  */
 function readKeys(
   document: KeyMembers,
@@ -241,8 +238,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use, and skips the others. A document lists all
- * redirect URIs of a client, including those for other servers.
+ * Returns the redirect URIs that this server can use, and skips the others. A document lists all of
+ * a client's redirect URIs, including those for other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -263,8 +260,8 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the offered scopes that the document names. If it names none, returns all offered scopes.
- * The permissions of the person limit the scopes further. A public client never gets `mcp:service`.
+ * Returns the offered scopes that the document names, or all offered scopes if it names none. The
+ * person's permissions limit the scopes further. A public client never gets `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

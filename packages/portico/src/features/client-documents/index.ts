@@ -5,7 +5,7 @@ import { documentsShape } from './config.ts';
 import { examineDocuments } from './examination.ts';
 
 /**
- * Accepts clients whose ID is the URL of their metadata
+ * Accepts clients whose id is the URL of their metadata
  * (draft-ietf-oauth-client-id-metadata-document-02).
  */
 export const clientDocuments = defineFeature({

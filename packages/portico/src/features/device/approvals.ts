@@ -16,10 +16,10 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
-/** How long a device can fetch its tokens after the person has allowed them, in milliseconds. */
+/** How long a device can fetch its tokens after the person has allowed access, in milliseconds. */
 const FETCH_TIME = 60_000;
 
-/** Finds the requests of devices by their user codes, and records the answers of people. */
+/** Finds device requests by user code, and records people's answers. */
 export class Approvals {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -37,7 +37,7 @@ export class Approvals {
    *
    * - The code is unknown or has expired.
    * - The request already has an answer.
-   * - Its client may not use device codes any more.
+   * - Its client may no longer use device codes.
    */
   async findOpen(userCode: string, visitor: Visitor): Promise<OpenRequest | null> {
     const { clock, profiles } = this.#server;
@@ -49,8 +49,8 @@ export class Approvals {
   }
 
   /**
-   * Allows the request for those of these scopes that the person can allow now. Returns false if
-   * the request can no longer be answered, unless this person has just allowed it.
+   * Allows the request, for the shown scopes that the person can allow now. Returns false if the
+   * request can no longer be answered, unless this person has just allowed it.
    */
   async allow(userCode: string, shown: readonly string[], visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -65,7 +65,7 @@ export class Approvals {
     const now = clock();
     const id = orderedIdentifier(now);
     // Only the two hashes connect the device code with the authorization. So neither the device
-    // code nor any other text works as an authorization code.
+    // code nor any other string works as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },
@@ -81,9 +81,7 @@ export class Approvals {
     return true;
   }
 
-  /**
-   * Denies the request. Returns false if it can no longer be answered, or if it was allowed before.
-   */
+  /** Denies the request. Returns false if it can no longer be answered or was allowed before. */
   async deny(userCode: string, visitor: Visitor): Promise<boolean> {
     const { audit, clock } = this.#server;
     const request = await this.#codes.findByUser(tokenHash(userCode));
@@ -97,7 +95,7 @@ export class Approvals {
     return true;
   }
 
-  /** Whether this person has allowed the request before. In that case, the form was sent twice. */
+  /** Whether this person has already allowed the request: the form was then sent twice. */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;
     if (granted === null) return false;

@@ -7,9 +7,9 @@ import type { Client } from '../../store/client.ts';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Returns why the client may not use the grant, for the log. Returns null if it may. An operator
- * must have registered the client. The reason is that this grant has no redirect URI, which would
- * show the person where the access goes. So any client could use the name of another one.
+ * Returns why the client may not use the grant, for the log, or null if it may. Only clients that
+ * an operator registered may use it: the grant has no redirect URI that shows the person where the
+ * access goes, so any client could use the name of another one.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

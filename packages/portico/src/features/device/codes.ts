@@ -2,37 +2,35 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { exists, insertInto, removeWhere, words } from '../../store/sql/statements.ts';
 
-/** The answer of the person. */
+/** The person's answer. */
 export type Outcome = 'allowed' | 'denied';
 
-/** A request from a device. Times are in milliseconds since 1970. */
+/** A device's request. Times are in milliseconds since 1970. */
 export interface DeviceRequest {
   readonly deviceHash: string;
   readonly userHash: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly audience: string | null;
-  /** The address that sent the request. Null if it is unknown. */
+  /** The address that sent the request. Null if unknown. */
   readonly address: string | null;
-  /** The network of the address. Empty if it is unknown. */
+  /** The address's network. Empty if unknown. */
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** The answer. Null until the person has answered. */
+  /** The answer. Null until the person answers. */
   readonly outcome: Outcome | null;
-  /**
-   * The authorization, and the hash of its code. Null unless the person has allowed the request.
-   */
+  /** The authorization and the hash of its code. Null unless the person has allowed the request. */
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
-/** The maximum number of requests that may wait, from one network and in total. */
+/** The maximum number of waiting requests: from one network, and in total. */
 export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
 }
 
-/** Reads and writes the requests of devices (`oauth_device_codes`). */
+/** Reads and writes device requests (`oauth_device_codes`). */
 export class DeviceCodes {
   readonly #database: Database;
   readonly #allowing: NewAuthorizations;
@@ -42,7 +40,7 @@ export class DeviceCodes {
     this.#allowing = new NewAuthorizations(database, ALLOW);
   }
 
-  /** Inserts the request. Returns false if its user code is in use. */
+  /** Inserts the request. Returns false if its user code is taken. */
   async insert(request: DeviceRequest, interval: number): Promise<boolean> {
     const { deviceHash, userHash, begunAt } = request;
     const insert = this.#database.execute(INSERT, [
@@ -67,7 +65,7 @@ export class DeviceCodes {
     }
   }
 
-  /** Returns whether there is room for this many more requests from this network. */
+  /** Returns whether the limits allow this many more requests from this network. */
   async hasRoom(
     network: string,
     budget: DeviceBudget,
@@ -79,7 +77,7 @@ export class DeviceCodes {
     return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request whose code was never shown. */
+  /** Removes a request whose code no person has seen. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,
@@ -97,9 +95,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks whether the person has answered. Returns `answered` if there is an
-   * answer. Returns `early` if the device asked before its interval was over. In that case, the
-   * interval grows by `growth`.
+   * Records that a device asks for the answer. Returns `answered` if there is one. Returns `early`
+   * if the device asked before its interval was over; the interval then grows by `growth`.
    */
   async poll(
     deviceHash: string,
@@ -113,8 +110,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization. Does both or neither. Returns false if the
-   * request has an answer or has expired.
+   * Allows the request and begins the authorization, or does neither. Returns false if the request
+   * has an answer or has expired.
    */
   allow(userHash: string, allowed: NewAuthorization, now: number): Promise<boolean> {
     const { family, code } = allowed;
@@ -159,8 +156,7 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// MySQL uses the new value of a column that the statement has already set. So set the interval
-// last.
+// MySQL uses a column's new value after the statement has set it. Set the interval last.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -170,8 +166,8 @@ const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?,
   WHERE ${OPEN} AND outcome IS NULL`;
 
 /**
- * Denies a request. It also denies a denied request again, in case the answer to the first
- * statement was lost.
+ * Denies a request. It also denies a denied request again, in case the first statement's result was
+ * lost.
  */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;

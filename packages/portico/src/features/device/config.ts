@@ -7,7 +7,7 @@ export const deviceShape = {
 
 export interface DeviceConfig {
   /**
-   * Whether clients on devices without a browser can ask for access (RFC 8628). The device shows a
+   * Whether clients on devices without a browser can request access (RFC 8628). The device shows a
    * code, and the person types it on a page at `/oauth/device`. Needs `npx portico db:migrate up`.
    * Default: false.
    */

@@ -15,7 +15,7 @@ import { requireDeviceClient } from './clients.ts';
 import type { DeviceCodes } from './codes.ts';
 import { newUserCode, shownUserCode } from './user-code.ts';
 
-/** The path where devices ask for codes, below `base_path`. */
+/** The path where devices request codes, below `base_path`. */
 export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 
 /** How long the codes are valid, in seconds. */
@@ -23,13 +23,13 @@ export const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 const INTERVAL = 5;
 /**
- * The maximum number of waiting codes of clients without a secret. The number is limited, because
- * anyone can ask for a code.
+ * The maximum number of waiting codes for clients without a secret. There is a limit because anyone
+ * can request a code.
  */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
-/** After how many seconds a client should try again if there is no room. */
+/** How many seconds a client should wait before it retries when the limit is reached. */
 const TRY_AGAIN = 60;
-/** How often a new user code is chosen if the code is in use. This is very rare. */
+/** How many user codes to try if a code is taken, which is very rare. */
 const ATTEMPTS = 3;
 
 /** POST /oauth/device_authorization (RFC 8628 section 3.1). */
@@ -72,7 +72,7 @@ export class DeviceAuthorizationEndpoint {
     });
   };
 
-  /** Stores the request. Returns its user code. */
+  /** Stores the request and returns its user code. */
   async #begin(
     request: Request,
     client: Client,
@@ -84,8 +84,7 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Check this first, so that the server rejects a request without room before it writes
-    // anything.
+    // Check first, so that the server writes nothing when the limit is reached.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -114,8 +113,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Counts again after the insert. If several requests arrive at the same time, each of them counts
-   * the ones that were inserted before it.
+   * Counts again after the insert. If several requests arrive at the same time, each one counts
+   * those inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

@@ -2,7 +2,7 @@ declare module '../../errors.ts' {
   interface FurtherErrorCodes {
     /** The person has not answered yet. */
     readonly authorization_pending: true;
-    /** The device asked again too early. Its interval has grown by five seconds. */
+    /** The device asked again too early. Its interval grows by five seconds. */
     readonly slow_down: true;
     /** The person did not answer in time. */
     readonly expired_token: true;

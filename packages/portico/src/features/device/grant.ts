@@ -16,14 +16,14 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much earlier than its interval a device may ask, in milliseconds. The network delays some
+ * How much earlier than its interval a device may ask, in milliseconds: the network delays some
  * requests more than others.
  */
 const SLACK = 1000;
-/** By how much the interval grows if a device asks too early, in milliseconds. */
+/** How much the interval grows when a device asks too early, in milliseconds. */
 const GROWTH = 5000;
 
-/** Returns the grant type of devices, for the list of grant types. */
+/** Returns the device grant type. */
 export function deviceGrant(codes: DeviceCodes): GrantType {
   return {
     name: DEVICE_GRANT,
@@ -34,9 +34,9 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 }
 
 /**
- * Returns to a device whether the person has answered, and issues tokens once (RFC 8628 sections
- * 3.4 and 3.5). A second use of the code revokes nothing. The code never passes through a browser,
- * and a device may send it in two simultaneous requests.
+ * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
+ * 3.5). A second use of the code revokes nothing: the code never passes through a browser, and a
+ * device may send it in two simultaneous requests.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the person has answered it in the meantime. Throws otherwise. */
+  /** Returns the request if the person has answered it in the meantime. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };
@@ -87,7 +87,8 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /**
-   * Returns the code of an allowed request. Throws if the request was denied, used, or has expired.
+   * Returns the code of an allowed request. Throws if the request was denied or used, or has
+   * expired.
    */
   async #codeOf({ outcome, granted }: DeviceRequest, now: number): Promise<AuthorizationCode> {
     if (outcome === 'denied' || granted === null) throw denied('the person answered no');
@@ -99,9 +100,7 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /**
-   * Returns the scopes for which the person still has the permission. Throws if no scope is left.
-   */
+  /** Returns the scopes that the person still has the permission for. Throws if there are none. */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

@@ -1,11 +1,11 @@
 import type { Visitor } from '../../accounts.ts';
 import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
-/** How many wrong codes a person may send within a quarter of an hour before they have to wait. */
+/** How many wrong codes a person may send in a quarter of an hour before they have to wait. */
 const FREE = 10;
 /**
- * A person who has to wait is never let through early. This is safe here, because people can slow
- * down only themselves.
+ * A person who has to wait is never let through early. This is safe, because people can slow down
+ * only themselves.
  */
 const NEVER = () => 1;
 
@@ -19,8 +19,8 @@ export class Guesses {
   }
 
   /**
-   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt is counted as
-   * a wrong code.
+   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt counts as a
+   * wrong code.
    */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
     const { provider, id } = user.reference;

@@ -9,17 +9,17 @@ import { DEVICE_PATH, VerificationPage } from './page.ts';
 
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
-    /** The number of expired requests from devices. Missing if `device_authorization` is off. */
+    /** The number of expired device requests. Missing if `device_authorization` is off. */
     readonly deviceRequests?: number;
   }
 }
 
 /** The number of requests per batch. */
 const BATCH = 100;
-/** How long requests stay after they have expired, in milliseconds. */
+/** How long expired requests are kept, in milliseconds. */
 const MARGIN = 3_600_000;
 
-/** Lets devices without a browser ask for access (RFC 8628). */
+/** Lets devices without a browser request access (RFC 8628). */
 export const device = defineFeature({
   name: 'device',
   config: deviceShape,

@@ -1,12 +1,11 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * The requests from devices.
+ * Device requests.
  *
  * - `address` is where the request came from.
  * - `poll_after` and `poll_interval` are in milliseconds.
- * - `family_id` and `grant_hash` are the authorization and its code, after the person has allowed
- *   it.
+ * - `family_id` and `grant_hash`: the authorization and its code, once the person has allowed it.
  */
 const codes: Migration = {
   name: 'oauth_server_device_0001_codes',

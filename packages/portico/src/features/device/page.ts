@@ -25,14 +25,14 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
-/** The name of this page in refusals. */
+/** This page's name in refusals. */
 const PLACE = 'The page for device codes';
 
-/** The problem of a code. */
+/** What is wrong with a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
 /**
- * The page where a signed-in person enters the code from a device and answers its request (RFC 8628
+ * The page where a signed-in person enters a device's code and answers its request (RFC 8628
  * section 3.3).
  */
 export class VerificationPage {
@@ -40,7 +40,7 @@ export class VerificationPage {
   readonly #parts: Parts;
   readonly #approvals: Approvals;
   readonly #guesses: Guesses;
-  /** The path as a browser requests it. */
+  /** The path that browsers request. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, codes: DeviceCodes) {
@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. A link may contain the code, but this method does not
-   * look it up.
+   * Handles GET. Shows the form for the code. If a link contains the code, the form shows it, but
+   * the code is not looked up.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -67,7 +67,7 @@ export class VerificationPage {
     });
   }
 
-  /** Handles POST. The form contains the code, or the person's answer. */
+  /** Handles POST. The form contains the code or the person's answer. */
   async answer(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
@@ -126,7 +126,7 @@ export class VerificationPage {
     return { ...reply, headers, refused: refusalOf(problem) };
   }
 
-  /** Shows which client asks for which access, from where and since when. */
+  /** Shows which client requests which access, from where and since when. */
   async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
     const { client, scopes } = open;
     noteClient(visitor.request, client.id);
@@ -166,7 +166,7 @@ export class VerificationPage {
 
   /**
    * Signs the person out, so that another person can sign in and enter the code. If a link
-   * contained the code, the page shows it again after the sign-in.
+   * contained the code, the page shows it again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -219,7 +219,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page. It leads back to this page. */
+  /** Returns the URL of the sign-in page, which leads back to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));
@@ -237,7 +237,7 @@ const PROBLEMS = {
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the refusal for a code, for the log. */
+/** Returns the refusal of a code, for the log. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -255,15 +255,13 @@ function requireToken(form: Parameters, visitor: Visitor, about: readonly string
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Returns the parts that identify the form for the code. */
+/** Returns the parts that identify the code form. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
-/**
- * Returns the parts that identify the form in which this person allows these scopes for this code.
- */
+/** Returns the parts that identify this person's form for allowing these scopes for this code. */
 function answerForm({ user }: Visitor, userCode: string, scope: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device/answer', tokenHash(userCode), scope, provider, id];

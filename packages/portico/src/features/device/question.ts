@@ -7,7 +7,7 @@ import type { Words } from '../../words/words.ts';
 import type { OpenRequest } from './approvals.ts';
 import type { DeviceQuestion } from './view.ts';
 
-/** Returns the question that the page asks the person. */
+/** Returns the page's question for the person. */
 export function deviceQuestion(
   { request, client, scopes }: OpenRequest,
   { config, scopes: catalog, resources, scopeHeadings: headings, clock }: Server,

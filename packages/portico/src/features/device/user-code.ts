@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The characters of a user code. They are consonants. So no code is a word, and no character looks
- * like a digit (RFC 8628 section 6.1).
+ * The characters of a user code: consonants, so that no code is a word and no character looks like
+ * a digit (RFC 8628 section 6.1).
  */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 /** The number of random characters. There are 20^8 codes, about 2^34.6. */
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
 /**
- * The weights of the check character. No weight has a factor in common with 20, so each wrong
- * character changes the check character.
+ * The weights of the check character. No weight shares a factor with 20, so each wrong character
+ * changes the check character.
  */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
@@ -22,14 +22,14 @@ export function newUserCode(): string {
   return `${random.join('')}${checkCharacter(random)}`;
 }
 
-/** Returns the code in groups, as devices and pages show it: `BCD-FGH-JKL`. */
+/** Returns the code in groups, for devices and pages: `BCD-FGH-JKL`. */
 export function shownUserCode(code: string): string {
   return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }
 
 /**
- * Returns the code that a person typed. Case, spaces and separators do not matter. Returns null if
- * this cannot be a code, for example because one character is wrong or missing.
+ * Returns the code that a person typed. Ignores case, spaces and separators. Returns null if it
+ * cannot be a code, for example if a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -45,7 +45,7 @@ export function readUserCode(typed: string): string | null {
 }
 
 /**
- * The maximum length of typed text, in characters. A longer text is not a code, and takes long to
+ * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
  * normalize. The page does not show it again in full.
  */
 export const LONGEST_TYPED = 40;

@@ -11,17 +11,17 @@ export interface DeviceView {
   readonly action: string;
   /** A hidden field in the form. */
   readonly csrfToken: string;
-  /** The code, as the person typed it or as the link contains it. Empty if there is no code. */
+  /** The code that the person typed or that the link contains. Empty if there is no code. */
   readonly userCode: string;
-  /** Whether a link contains the code. In that case, the person only compares it. */
+  /** Whether the code comes from a link, so that the person only compares it. */
   readonly isFromLink: boolean;
-  /** The problem with the code, in the page's language. Null if there is no problem. */
+  /** What is wrong with the code, in the page's language. Null if nothing is wrong. */
   readonly problem: string | null;
-  /** The question for the person. Null while the page asks for the code. */
+  /** The question for the person. Null while the page still asks for the code. */
   readonly question: DeviceQuestion | null;
 }
 
-/** A client that asks for access from a device. */
+/** A client that requests access from a device. */
 export interface DeviceQuestion extends ShownLook {
   /** The client's name. */
   readonly clientName: string;
@@ -31,15 +31,17 @@ export interface DeviceQuestion extends ShownLook {
   readonly groups: readonly ShownScopeGroup[];
   /** The same scopes, for the form's hidden field `scope`. */
   readonly scope: string;
-  /** The label of the resource that the access is for. Null if the resource has no label. */
+  /** The label of the resource that the access is for. Null if it has no label. */
   readonly resource: string | null;
   /** How long the client has access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
   readonly applicationsPath: string;
-  /** When the device asked, as a date (ISO 8601) and in words, such as "2 minutes ago". */
+  /**
+   * When the device sent the request, as an ISO 8601 date and in words, such as "2 minutes ago".
+   */
   readonly began: { readonly iso: string; readonly text: string };
-  /** The address that the device's request came from. Null if it is unknown. */
+  /** The address that sent the device's request. Null if unknown. */
   readonly address: string | null;
 }
 

@@ -7,7 +7,7 @@ import { boundScopes, type DpopMode } from './demands.ts';
 import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** Returns those of the `allowed` algorithms that can sign proofs. Null allows all algorithms. */
+/** Returns the `allowed` algorithms that can sign proofs. Null allows all algorithms. */
 export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
   return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }
@@ -15,7 +15,7 @@ export function proofAlgorithms(allowed: readonly string[] | null): readonly str
 /** Binds tokens with DPoP, unless `oauth_server:dpop` is `off`. */
 export class DpopBinding implements KeyBinding {
   readonly offer: KeyBinding['offer'];
-  /** The authorization request parameter that names the key (RFC 9449 section 10). */
+  /** The authorization request parameter for the key (RFC 9449 section 10). */
   readonly parameter = 'dpop_jkt';
   readonly scopes: ReadonlySet<string>;
   readonly #server: Server;
@@ -46,7 +46,7 @@ export class DpopBinding implements KeyBinding {
     return this.#resourceProofs.refusal(asked, token, found);
   }
 
-  /** Returns the claim `cnf` for a bound token (RFC 9449 section 6.2). */
+  /** Returns the claim `cnf` of a bound token (RFC 9449 section 6.2). */
   confirmation(thumbprint: string) {
     return { jkt: thumbprint };
   }

@@ -17,20 +17,20 @@ export interface DpopConfig {
   /**
    * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). With every
    * request, the client proves that it has the key, so a stolen token alone is useless. `accept`
-   * binds the tokens of clients that send proofs. `require` demands proofs from all clients; or
-   * `off`, the default.
+   * binds the tokens of clients that send proofs. `require` requires proofs from all clients.
+   * Default: `off`.
    */
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /**
-   * Whether each proof must contain a nonce that the server issued in the last minutes (RFC 9449
-   * section 8). Default: false.
+   * Whether each proof must contain a nonce that the server has issued in the last few minutes (RFC
+   * 9449 section 8). Default: false.
    */
   readonly dpop_nonces?: boolean | undefined;
 }
 
 export interface DpopScopeConfig {
   /**
-   * Whether a token must be bound to a key to have this scope. If true, `oauth_server:dpop` must
+   * Whether this scope requires a token that is bound to a key. If true, `oauth_server:dpop` must
    * not be `off`. Default: false.
    */
   readonly dpop?: boolean | undefined;

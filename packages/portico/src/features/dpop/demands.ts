@@ -6,7 +6,7 @@ import { DpopError } from './errors.ts';
 /** The value of `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** The value of `oauth_server:scopes`. A scope in it can require a bound token. */
+/** The value of `oauth_server:scopes`. Each scope can require a bound token. */
 export type BindableScopes = Readonly<
   Record<string, string | { readonly dpop?: boolean | undefined }>
 >;
@@ -20,8 +20,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Returns the problems of settings that contradict each other. For example, no client could meet a
- * demand, or the server would never require a nonce.
+ * Returns the problems of contradictory settings, for example if no client can meet a requirement,
+ * or if the server would never require a nonce.
  */
 export function dpopProblems({
   dpop = 'off',
@@ -39,7 +39,9 @@ export function dpopProblems({
   ];
 }
 
-/** Decides which tokens must be bound to a key. The server, the client or a scope can demand it. */
+/**
+ * Decides which tokens must be bound to a key. The server, the client or a scope can require it.
+ */
 export class BindingDemands {
   readonly #mode: DpopMode;
   readonly #bound: ReadonlySet<string>;
@@ -51,16 +53,16 @@ export class BindingDemands {
   }
 
   /**
-   * Throws if this client cannot get a token with these scopes. `thumbprint` identifies the key
-   * that the token is bound to. It is null for an unbound token.
+   * Throws if this client cannot get a token with these scopes. `thumbprint` is the key that the
+   * token is bound to, or null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
     // If DPoP is off, the key comes from another feature and does not count.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // If DPoP was turned off after the client demanded it, issue no token. An unbound token would
-    // be less safe.
+    // If DPoP was turned off after the client required it, issue no token, because an unbound token
+    // would be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

@@ -4,15 +4,12 @@ import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** A proof, and the request that it must match. */
+/** A proof and the request that it must match. */
 export interface ProofRequest {
-  /**
-   * The `DPoP` header. If there are several, they are joined with commas. Null if there is no such
-   * header.
-   */
+  /** The `DPoP` header. Several headers are joined with commas. Null without such a header. */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL, as clients outside of all proxies use it. */
+  /** The public URL, as clients in front of all proxies use it. */
   readonly url: string;
 }
 
@@ -21,9 +18,7 @@ export function readProof({ headers, method }: Request, url: string): ProofReque
   return { proof: headers.get('dpop'), method, url };
 }
 
-/**
- * Checks a client's proof that it has a key (RFC 9449), at the server's endpoints and at resources.
- */
+/** Checks that a client has its key (RFC 9449), at the server's endpoints and at resources. */
 export class Dpop {
   readonly #server: Server;
   readonly #nonces: DpopNonces | null;
@@ -57,18 +52,13 @@ export class Dpop {
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 
-  /**
-   * Permanently records that the proof was used. Throws a DpopError if any process has used it
-   * before.
-   */
+  /** Permanently marks the proof as used. Throws a DpopError if any process has used it before. */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');
   }
 
-  /**
-   * Returns the value for a response's `DPoP-Nonce` header. Returns null if proofs need no nonce.
-   */
+  /** Returns the value of a response's `DPoP-Nonce` header, or null if proofs need no nonce. */
   async nonce(): Promise<string | null> {
     return this.#nonces?.current() ?? null;
   }

@@ -9,7 +9,7 @@ declare module '../../errors.ts' {
   }
 }
 
-/** The error codes in RFC 9449 sections 5 and 8. */
+/** The error codes from RFC 9449 sections 5 and 8. */
 export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
 
 /** The messages of the server's own endpoints. */
@@ -24,10 +24,7 @@ export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
-/**
- * The error if a DPoP proof (RFC 9449) is missing or invalid, or does not contain a nonce from this
- * server.
- */
+/** A DPoP proof (RFC 9449) is missing or invalid, or lacks a nonce from this server. */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
   /** The nonce for the next proof. Null if nonces are not required. */

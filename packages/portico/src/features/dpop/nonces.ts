@@ -11,14 +11,14 @@ const HANDED_OUT = 30_000;
 const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;
 
-/** The purpose of the encryption. No cookie can have this name. */
+/** The purpose of the encryption. Cookies cannot have this name. */
 const NAME = '; dpop nonce';
 
 /**
  * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8).
  *
  * A nonce is the encrypted time. Every process of the installation can create and read it, so the
- * server stores nothing. If a client sends no nonce or an old one, it gets a new nonce and repeats
+ * server stores nothing. A client that sends no nonce, or an old one, gets a new nonce and repeats
  * its request.
  */
 export class DpopNonces {
@@ -31,7 +31,7 @@ export class DpopNonces {
     this.#clock = clock;
   }
 
-  /** Returns the value for the `DPoP-Nonce` header. */
+  /** Returns the value of the `DPoP-Nonce` header. */
   async current(): Promise<string> {
     const now = this.#clock();
     const age = now - this.#latest.madeAt;
@@ -40,7 +40,7 @@ export class DpopNonces {
     return this.#latest.nonce;
   }
 
-  /** Whether this installation created the nonce recently enough. */
+  /** Whether this installation has created the nonce recently enough. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
     const madeAt =

@@ -7,14 +7,14 @@ import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
- * The proof of a request, and the server that marked it as used. The same server may check a
- * request more than once, but can mark the proof as used only once.
+ * A request's proof, and the server that has marked it as used. The same server may check a request
+ * several times, but can mark the proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 /**
  * Checks the proof for a bound access token. The token's key must have signed the proof, and the
- * proof must be for exactly this request (RFC 9449 section 7).
+ * proof must match this exact request (RFC 9449 section 7).
  */
 export class ResourceProofs {
   readonly #server: Server;
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves the key and the proof was not used before. Otherwise,
-   * returns the reason for the refusal. `asked` returns the request.
+   * Returns null if the request proves the key with an unused proof. Otherwise, returns the reason
+   * for the refusal. `asked` returns the request.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -50,7 +50,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Checks the proof. Marks it as used last, so that a request with another key does not use it up.
+   * Checks the proof, and marks it as used last, so that a request with another key does not use it
+   * up.
    */
   async #judge(
     request: Request,
@@ -80,9 +81,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request. Ignores the header `Host`. Returns null if URL parsers
-   * change the target. A proof cannot name a target like this, because a router may see another
-   * path in it.
+   * Returns the public URL of the request, ignoring the header `Host`. Returns null if URL parsers
+   * change the target: a proof cannot name such a target, because a router may see another path in
+   * it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

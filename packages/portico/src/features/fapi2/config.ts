@@ -8,7 +8,7 @@ export const fapi2Shape = {
 export interface Fapi2Config {
   /**
    * `fapi2` applies the FAPI 2.0 Security Profile to every client, and turns on the features that
-   * it requires. To apply the profile to single clients, leave this out and use
+   * the profile requires. To apply it to single clients, leave this out and use
    * `oauth:client:create --profile fapi2`. Default: none.
    */
   readonly profile?: 'fapi2' | undefined;

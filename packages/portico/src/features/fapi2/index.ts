@@ -3,7 +3,7 @@ import { defineFeature } from '../../feature.ts';
 import { fapi2Shape } from './config.ts';
 import { clientProblem, FAPI2_RULES, LONGEST_CODE, PROFILED_ALGORITHMS } from './rules.ts';
 
-/** Applies the FAPI 2.0 Security Profile, to the whole server or to single clients. */
+/** Applies the FAPI 2.0 Security Profile to the whole server or to single clients. */
 export const fapi2 = defineFeature({
   name: 'fapi2',
   config: fapi2Shape,

@@ -2,9 +2,9 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ClientMetadata } from '../../store/client.ts';
 
 /**
- * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
- * server, in Portico's words. Each entry says where Portico checks the requirement. Tests compare
- * the pages about conformance and about the profile with this table.
+ * What the FAPI 2.0 Security Profile (final, February 2025) requires of an authorization server, in
+ * Portico's words. Each entry says where Portico checks the requirement. Tests compare this table
+ * with the pages about conformance and the profile.
  */
 
 /** The `oauth_server` settings that the profile restricts. */
@@ -15,7 +15,7 @@ export interface ProfiledSwitches {
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /** In seconds. */
   readonly code_ttl: number;
-  /** The issuers whose assertions are accepted, each with its algorithms. */
+  /** The accepted issuers of assertions, each with its algorithms. */
   readonly trusted_issuers?:
     Readonly<Record<string, { readonly algorithms: readonly string[] }>> | undefined;
 }
@@ -23,12 +23,9 @@ export interface ProfiledSwitches {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the number of the item in it. */
+  /** The section of the profile, and the item's number in it. */
   readonly id: string;
-  /**
-   * The requirement. This text continues a sentence that begins with "An authorization server of
-   * the profile".
-   */
+  /** The requirement. Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
   /**
    * When Portico meets the requirement.
@@ -38,25 +35,16 @@ export interface ProfileRule {
    * - `profile`: only under the profile.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
-  /**
-   * Returns the problem of the configuration if the whole server uses the profile. Returns null if
-   * there is no problem.
-   */
+  /** Returns the problem of the configuration when the whole server uses the profile, or null. */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
-  /**
-   * Returns the setting that must be turned on if a client uses the profile. Returns null if it is
-   * on.
-   */
+  /** Returns the setting to turn on when a client uses the profile, or null if it is on. */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Returns why a client cannot use the profile. Returns null if it can. Portico checks this at
-   * every use of the client.
+   * Returns why a client cannot use the profile, or null if it can. Portico checks this whenever
+   * the client is used.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /**
-   * Returns why a client cannot use the profile, like `client`. Portico checks this only when the
-   * client is registered.
-   */
+  /** Like `client`, but Portico checks this only when the client is registered. */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
@@ -282,8 +270,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Returns why a client cannot use the profile. Returns null if it can. `when` selects the rules for
- * every use, or the rules for registration.
+ * Returns why a client cannot use the profile, or null if it can. `when` selects the rules for
+ * every use or for registration.
  */
 export function clientProblem(
   client: ClientMetadata,

@@ -8,7 +8,7 @@ export const formPostShape = {
 export interface FormPostConfig {
   /**
    * Whether clients can request `response_mode=form_post` (OAuth 2.0 Form Post Response Mode). The
-   * browser then posts the response to the redirect URI, so that no part of the response is in a
+   * browser then posts the response to the redirect URI, so that the response does not appear in a
    * URL. Default: false.
    */
   readonly form_post?: boolean | undefined;

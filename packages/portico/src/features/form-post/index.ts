@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { formPostShape } from './config.ts';
 import { FormPostMode } from './mode.ts';
 
-/** Supports responses that the browser posts to the client (OAuth 2.0 Form Post Response Mode). */
+/** Lets the browser post responses to the client (OAuth 2.0 Form Post Response Mode). */
 export const formPost = defineFeature({
   name: 'form_post',
   config: formPostShape,

@@ -9,12 +9,12 @@ import { told } from '../../words/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * Matches an origin that a content security policy can name. This excludes IPv6 addresses. It also
- * excludes characters that URLs allow in a host, but that end a source or a directive.
+ * Matches an origin that a content security policy can name. Excludes IPv6 addresses, and
+ * characters that URLs allow in a host but that end a source or a directive.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Matches characters that a browser changes when it sends a form: line breaks and NUL. A state has
+ * Matches characters that browsers change when they send a form: line breaks and NUL. A state has
  * no reason to contain them.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
@@ -43,8 +43,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Sends the page with the form. The page posts the form automatically. If it asks a question, or
-   * if scripts are turned off, the person clicks the button.
+   * Sends the page with the form. The page posts the form automatically. If the page asks a
+   * question or scripts are turned off, the person clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

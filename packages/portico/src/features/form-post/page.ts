@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../words/markup.ts';
 import type { Words } from '../../words/words.ts';
 
-/** The only script of the page. It never changes, so that the policy can allow it by its hash. */
+/** The page's only script. It never changes, so the policy can allow it by its hash. */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
-/** The hash of the script, for the content security policy. */
+/** The script's hash, for the content security policy. */
 export const SUBMIT_HASH = `sha256-${createHash('sha256').update(SUBMIT_SCRIPT).digest('base64')}`;
 
 const STYLES = `
@@ -31,7 +31,7 @@ export interface FormPage {
   readonly submits: boolean;
 }
 
-/** Returns the page. Escapes every value in it. */
+/** Returns the page. Escapes every value. */
 export function formPage(page: FormPage): string {
   const { words, nonce, action, parameters, title, message, button, submits } = page;
   const inputs = Object.entries(parameters).map(

@@ -15,7 +15,7 @@ export function healthChecks({
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
   /**
-   * Returns the missing migrations. Reads them once for all checks. Rejects if the store does not
+   * Returns the missing migrations, read once for all checks. Rejects if the store does not
    * respond.
    */
   function pending(): Promise<readonly string[]> {
@@ -27,8 +27,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // If the tables do not exist, there is nothing to write to. The check of the schema reports
-      // that.
+      // If the tables do not exist, there is nothing to write to. The schema check reports that.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

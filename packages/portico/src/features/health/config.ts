@@ -10,8 +10,8 @@ const healthPath = z.union([
 ]);
 
 /**
- * Returns why this cannot be the path of a probe. Returns null if it can. Each path must have only
- * one spelling. An empty path is rejected, because it would be the whole application.
+ * Returns why a probe cannot have this path, or null if it can. Each path must have only one
+ * spelling. An empty path is rejected, because it would match the whole application.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn it off, set it to false';
@@ -44,11 +44,10 @@ export const healthShape = { health: health.optional() };
 
 export interface HealthConfig {
   /**
-   * The paths of the health probes, below `base_path`. The default paths are
-   * `{ live: '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false`
-   * disables both. Use an object to change or disable one of them. A kit application has both by
-   * default, unless it has its own routes with these paths. Without the kit, both are disabled by
-   * default.
+   * The paths of the health probes, below `base_path`. By default, they are `{ live:
+   * '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false` disables
+   * both. Use an object to change or disable one of them. A kit application has both by default,
+   * unless it has its own routes with these paths. Without the kit, both are disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }
@@ -56,12 +55,12 @@ export interface HealthConfig {
 /** The paths of the health probes, below `base_path`. */
 export interface HealthPathsInput {
   /**
-   * The path of the liveness probe. It shows whether the process responds. False disables the
+   * The path of the liveness probe, which shows whether the process responds. False disables the
    * probe. Default: `/health/live`.
    */
   readonly live?: string | false | undefined;
   /**
-   * The path of the readiness probe. It shows whether the process can receive requests. False
+   * The path of the readiness probe, which shows whether the process can receive requests. False
    * disables the probe. Default: `/health/ready`.
    */
   readonly ready?: string | false | undefined;

@@ -9,13 +9,13 @@ export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** Returns the probe endpoints with these paths. They read no session and no cookie. */
+/** Returns the probe endpoints with these paths. They read neither session nor cookies. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Respond without any check, because a response already shows that the process is running. */
+  /** Respond without a check: any response shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests. Otherwise, responds with 503 and the
-   * parts that fail.
+   * Responds with 200 if the process can receive requests, and otherwise with 503 and the failing
+   * parts.
    */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();

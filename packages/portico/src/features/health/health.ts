@@ -5,25 +5,22 @@ import type { Log } from '@portico/sql';
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
-/** The state is `unknown` if the store does not respond. */
+/** The state of a part. It is `unknown` if the store does not respond. */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
 /** The result of a readiness probe. */
 export interface Readiness {
-  /**
-   * `stopping` means that the process has received the signal to stop. In that case, nothing is
-   * checked.
-   */
+  /** `stopping` means that the process has received the signal to stop. Nothing is checked then. */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
-   * The state of each part. The process is ready only if every part is `ok`. Only the log contains
-   * the reason for a failure.
+   * The state of each part. The process is ready only if every part is `ok`. The reason for a
+   * failure appears only in the log.
    */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
 
 /**
- * Checks one part. Resolves with true if the part works, and with false if its state is unknown.
+ * Checks one part. Resolves to true if the part works, and to false if its state is unknown.
  * Rejects with the problem if the part fails.
  */
 export type HealthCheck = () => Promise<boolean>;
@@ -35,7 +32,7 @@ const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** The reason for a failure. It is null if the check did not fail. */
+  /** The reason for a failure, or null. */
   readonly reason: unknown;
   /** Whether the check did not finish in time. */
   readonly isLate?: boolean;
@@ -45,8 +42,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers readiness probes. If several probes arrive at the same time, each check still runs only
- * once. Logs a line when the state of a part changes.
+ * Answers readiness probes. Simultaneous probes share one run of the checks. Logs a line when the
+ * state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -54,7 +51,9 @@ export class Health {
   readonly #log: Log;
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
-  /** The checks that still run. A later probe waits for them and does not start them again. */
+  /**
+   * The checks that are still running. A later probe waits for them instead of starting them again.
+   */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
   #askedAt = 0;
@@ -73,13 +72,13 @@ export class Health {
   }
 
   /**
-   * Returns whether the server can receive requests now. The result may be one second old. This
-   * takes at most two seconds. If the store does not respond in that time, the server is not ready.
-   * Never rejects.
+   * Returns whether the server can receive requests now. The result may be one second old. Takes at
+   * most two seconds: a server whose store does not respond in that time is not ready. Never
+   * rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, do not use the result for longer.
+    // If the clock was set back, do not reuse the result for longer.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -88,7 +87,7 @@ export class Health {
 
   /**
    * Makes every later result `stopping`. Call it when the process is about to exit but still
-   * handles requests for a while.
+   * handles requests.
    */
   stop(): void {
     this.#isStopping = true;
@@ -127,7 +126,7 @@ export class Health {
     }
   }
 
-  /** Logs a line for each change, but not for each probe. */
+  /** Logs a line for each change, not for each probe. */
   #note(part: HealthPart, { state, reason }: Found): void {
     if (state === 'failing' && !this.#failing.has(part)) {
       this.#failing.add(part);

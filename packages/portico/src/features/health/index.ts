@@ -16,7 +16,7 @@ declare module '../../authorization-server.ts' {
   }
 }
 
-/** Adds health probes, which show whether the process is alive and whether it is ready. */
+/** Adds health probes: one for whether the process is alive, one for whether it is ready. */
 export const health = defineFeature({
   name: 'health',
   config: healthShape,
@@ -30,7 +30,7 @@ export const health = defineFeature({
       examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
-          // The kit adds the probes, unless the configuration turns them off.
+          // The kit adds the probes unless the configuration turns them off.
           const isOffered =
             (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);

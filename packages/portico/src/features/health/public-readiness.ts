@@ -6,15 +6,15 @@ const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
 const STATES: readonly HealthState[] = ['failing', 'unknown'];
 
 /**
- * Requests the readiness probe at the public address. It is not an error if a proxy does not
- * forward probes, because probes can go to each process directly.
+ * Requests the readiness probe at the public address. A proxy that does not forward probes is not
+ * an error, because probes can go to each process directly.
  */
 export async function examineReadiness(
   url: string,
   fetchDocument: FetchDocument,
 ): Promise<Finding> {
   const asked = await fetchDocument(url, {}, [200, 503]);
-  // The response may come from another server, so its members may be missing.
+  // Another server may have responded, so members may be missing.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return ok(`${url} reports that a process is ready`);
   if (status === 'stopping')

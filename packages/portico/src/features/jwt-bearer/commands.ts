@@ -75,7 +75,7 @@ const addAllow: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands for linked accounts, and for access that a person or an operator has ended. */
+/** Adds the commands for linked accounts and for ended access. */
 export const addJwtBearerCommands: AddCommands = (program, context) => {
   addLinkCreate(program, context);
   addLinkList(program, context);

@@ -7,8 +7,8 @@ export const jwtBearerShape = {
 
 export interface JwtBearerConfig {
   /**
-   * Whether clients can exchange an assertion of a trusted issuer about a person (ID-JAG) for an
-   * access token, without a consent page. Needs `trusted_issuers` and `npx portico db:migrate up`.
+   * Whether clients can exchange a trusted issuer's assertion about a person (ID-JAG) for an access
+   * token, without a consent page. Needs `trusted_issuers` and `npx portico db:migrate up`.
    * Default: false.
    */
   readonly jwt_bearer_grant?: boolean | undefined;

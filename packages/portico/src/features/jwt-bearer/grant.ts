@@ -43,7 +43,7 @@ const OTHER_ACCOUNT =
   'Host.loadAccount returned another account than the one that the subject of the assertion is ' +
   'linked to, or that Host.accountFor named; both must name it by the same provider and id';
 
-/** The grant type of assertions about people, for the list of grant types. */
+/** Returns the grant type of assertions about people. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
@@ -53,7 +53,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** A verified assertion about a person, and the access that it gives this client. */
+/** A verified assertion about a person, and the access that it gives the client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;
@@ -63,8 +63,8 @@ interface Granted {
 
 /**
  * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The person
- * sees no consent page, because the issuer has already decided. The response contains no refresh
- * token and no ID token.
+ * sees no consent page, because the issuer has already decided. The response contains neither a
+ * refresh token nor an ID token.
  */
 class JwtBearerGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -87,7 +87,7 @@ class JwtBearerGrant implements TokenGrant {
     const sent = form.require('assertion');
     const thumbprint = proved?.thumbprint ?? null;
     const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
-    // Issue no refresh token, because the client asks the issuer for another assertion.
+    // Issue no refresh token: the client gets another assertion from the issuer instead.
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
@@ -99,7 +99,7 @@ class JwtBearerGrant implements TokenGrant {
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
-  /** Runs the work. If the work rejects the assertion, throws `invalid_grant` with the reason. */
+  /** Runs the work. Throws `invalid_grant` with the reason if the work rejects the assertion. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -135,7 +135,7 @@ class JwtBearerGrant implements TokenGrant {
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
-  /** Returns the account of the person. Throws if there is no account, or if it may not sign in. */
+  /** Returns the person's account. Throws if it does not exist or may not sign in. */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
     const person = await this.#access.accountFor(assertion, clock());
@@ -145,15 +145,15 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // If one account had two references, ending the access for one of them would leave the access
-    // for the other.
+    // If one account had two references, ending access for one of them would leave the access of
+    // the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of them. If the assertion and the
-   * request name no scopes, returns all scopes that the client and the resource both have.
+   * Returns the scopes if the client and the resource have all of them. If neither the assertion
+   * nor the request names scopes, returns all scopes that the client and the resource share.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -172,7 +172,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes for which the person has the permission. Throws if no scope is left. */
+  /** Returns the scopes that the person has the permission for. Throws if there are none. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -195,8 +195,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the person is erased at the same time, the subject is removed first and then this row. So
-    // either the subject below is a new one, or the authorization does not start.
+    // If the person is erased at the same time, the subject is removed before this row. So either
+    // the subject below is a new one, or the authorization does not start.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

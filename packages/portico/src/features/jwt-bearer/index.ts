@@ -10,7 +10,7 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted unused records about access that organizations gave. It is missing if
+     * The number of deleted unused records of access from organizations. Missing if
      * `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
@@ -20,8 +20,8 @@ declare module '../../store/pruning.ts' {
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
     /**
-     * Manages links between issuers' subjects and accounts, and access that was ended. It is
-     * missing if `oauth_server:jwt_bearer_grant` is off.
+     * Manages links between issuers' subjects and accounts, and ended access. Missing if
+     * `oauth_server:jwt_bearer_grant` is off.
      */
     readonly organizationAccess?: OrganizationAccess;
   }
@@ -31,10 +31,10 @@ declare module '../../authorization-server.ts' {
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 /** The number of rows per batch. */
 const BATCH = 100;
-/** How long an unused row stays after its last token has expired, in milliseconds. */
+/** How long an unused row is kept after its last token has expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
-/** Lets identity providers of organizations give clients access to accounts (ID-JAG). */
+/** Lets organizations' identity providers give clients access to accounts (ID-JAG). */
 export const jwtBearer = defineFeature({
   name: 'jwt_bearer',
   config: jwtBearerShape,

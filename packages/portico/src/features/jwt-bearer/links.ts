@@ -6,14 +6,14 @@ import type { PersonReference } from '../../person.ts';
 /** A link from an issuer's subject to an account of this server. */
 export interface Link extends AssertedAccount {
   readonly person: PersonReference;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** One page of links, in a fixed order. */
+/** A page of links, in a fixed order. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** Pass this as `after` to get the next page. It is null on the last page. */
+  /** Pass it as `after` to get the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -33,7 +33,7 @@ export class Links {
     return rows[0] === undefined ? null : toLink(rows[0]);
   }
 
-  /** Adds the link. Returns false if the subject already has a link. */
+  /** Adds the link. Returns false if the subject is already linked. */
   add({ person, createdAt, ...account }: Link): Promise<boolean> {
     const { issuer, tenant, subject } = account;
     const named = [linkHash(account), issuer, tenant, subject];
@@ -42,7 +42,7 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /** Returns the links of the subject, in all tenants that were ever configured for the issuer. */
+  /** Returns the subject's links in all tenants that were ever configured for the issuer. */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,
@@ -68,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes the person's links. Returns false if there are no links. */
+  /** Removes the person's links. Returns false if there are none. */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
     return (await this.#database.execute(sql, [id, provider])).affected > 0;

@@ -13,17 +13,15 @@ import type { Pair, Pairs } from './pairs.ts';
 const LONGEST = 255;
 
 /**
- * Manages the access that identity providers of organizations give: the links between their
- * subjects and accounts, and access that was ended.
+ * Manages access from organizations' identity providers: the links between their subjects and
+ * accounts, and ended access.
  */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
   readonly #links: Links;
   readonly #pairs: Pairs;
 
-  /**
-   * Portico calls this constructor. Applications use the member `organizationAccess` of the server.
-   */
+  /** Portico calls this constructor. Applications use the server's member `organizationAccess`. */
   constructor(server: Server, links: Links, pairs: Pairs) {
     this.#server = server;
     this.#links = links;
@@ -31,8 +29,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Returns the account that belongs to the issuer's subject, or null. `issuedAt` is when a token
-   * was issued, in milliseconds since 1970. A link that was created later does not count.
+   * Returns the account of the issuer's subject, or null. `issuedAt` is when a token was issued, in
+   * milliseconds since 1970. Links created later do not count.
    */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
@@ -73,7 +71,7 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists the links, in a fixed order. `limit` is 1 to 1000. `after` is the cursor `next` of the
+   * Lists the links in a fixed order. `limit` is 1 to 1000. `after` is the cursor `next` of the
    * previous page. Throws an AccessError for an invalid limit or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
@@ -83,7 +81,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
-   * AccessError if the account does not exist, or if the subject is linked to another account.
+   * AccessError if the account does not exist or the subject is linked to another account.
    */
   async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
     const { trustedIssuers, accounts, audit, clock, host } = this.#server;
@@ -116,8 +114,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links in every tenant. Tokens that were issued because of them stop
-   * working immediately. Throws an AccessError if the subject has no link.
+   * Removes the subject's links in every tenant. Tokens that were issued through them stop working
+   * immediately. Throws an AccessError if the subject has no link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
@@ -135,10 +133,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Allows access again that was ended. From now on, organizations can give this client access to
-   * this account. If `clientId` is null, this undoes that the access of all clients was ended. If a
-   * client's access was also ended individually, it stays ended. Throws an AccessError if the
-   * access was not ended.
+   * Allows ended access again. From now on, organizations can give this client access to this
+   * account. If `clientId` is null, this method undoes ending the access of all clients. Access
+   * that was also ended for a single client stays ended. Throws an AccessError if the access was
+   * not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -159,7 +157,7 @@ export class OrganizationAccess implements GivenAccess {
     throw new AccessError('For this person and client, no access of an organization was ended');
   }
 
-  /** Call the host last, so that an operator can end stored access even if the host fails. */
+  /** Ask the host last, so that an operator can end stored access even if the host fails. */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
     if (await store.subjects.hasSubject(person)) return true;
@@ -168,7 +166,7 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes the authorizations that began because of the link, so that no list shows them. */
+  /** Revokes the authorizations that began through the link, so that no list shows them. */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
@@ -183,10 +181,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** A subject of an issuer, as an operator names it. The tenant is the one in the configuration. */
+/** An issuer's subject, as named by an operator. The tenant comes from the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
-/** The access that was ended for a person: the access of one client, or of all clients (null). */
+/** A person's ended access: that of one client, or of all clients (null). */
 interface Ended {
   readonly person: PersonReference;
   readonly clientId: string | null;

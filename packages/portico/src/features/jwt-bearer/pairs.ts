@@ -4,16 +4,16 @@ import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
 
-/** A person's account, and a client to which an organization gave access to it. */
+/** A person's account, and a client that an organization gave access to it. */
 export interface Pair {
   readonly person: PersonReference;
   readonly clientId: string;
 }
 
 /**
- * Reads and writes the access that organizations gave (`oauth_given_access`), and the people for
- * whom the access of all clients was ended (`oauth_given_access_ended`). While a person has a row
- * in the second table, only clients that an operator allowed afterwards have access.
+ * Reads and writes access from organizations (`oauth_given_access`), and the people for whom the
+ * access of all clients was ended (`oauth_given_access_ended`). While a person has a row in the
+ * second table, only clients that an operator allowed afterwards have access.
  */
 export class Pairs {
   readonly #database: Database;
@@ -27,19 +27,19 @@ export class Pairs {
   /** Adds the row that `begin` needs. Call it before you read the person's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
     // Use an older time, so that `begin` really changes the row. Otherwise, it would not conflict
-    // with writes on other nodes of Galera.
+    // with writes on other Galera nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
 
   /**
-   * Begins an authorization. Returns false if the access was ended, or if the person was erased
+   * Begins an authorization. Returns false if the access has ended, or if the person was erased
    * after `prepare`.
    */
   begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
-  /** Whether an access token that was issued at this time may still be used. */
+  /** Whether an access token from this time is still valid. */
   async isValid(pair: Pair, issuedAt: number): Promise<boolean> {
     const values = [pairHash(pair), issuedAt, personHash(pair.person)];
     return (await this.#database.execute(IS_VALID, values)).rows.length > 0;
@@ -52,25 +52,19 @@ export class Pairs {
     return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /**
-   * Ends the access of one client to the person's account, even if no organization has given it
-   * yet.
-   */
+  /** Ends one client's access to the person's account, even if no organization has given it yet. */
   async end(pair: Pair, now: number): Promise<void> {
     const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
     await this.#write(pair, row, END, [now, pairHash(pair)]);
   }
 
-  /**
-   * Ends the access of all clients to the person's account, including clients that never had
-   * access.
-   */
+  /** Ends all clients' access to the person's account, including clients that never had access. */
   async endAll({ provider, id }: PersonReference, now: number): Promise<void> {
     const hash = personHash({ provider, id });
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Try until one of the statements succeeds, because another process may add or remove the row
+      // Retry until one of the statements succeeds: another process may add or remove the row
       // between them.
       let isDone = false;
       while (!isDone)
@@ -82,8 +76,8 @@ export class Pairs {
   }
 
   /**
-   * Allows ended access again, for tokens that are issued from now on. Returns false if the access
-   * was not ended.
+   * Allows ended access again, for tokens issued from now on. Returns false if the access was not
+   * ended.
    */
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
@@ -94,8 +88,8 @@ export class Pairs {
   }
 
   /**
-   * Undoes `endAll`, for tokens that are issued from now on. Access that was ended for one client
-   * stays ended. Returns false if there is nothing to undo.
+   * Undoes `endAll`, for tokens issued from now on. Access that was ended for one client stays
+   * ended. Returns false if there is nothing to undo.
    */
   allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
     return this.#database.transaction(async (connection) => {
@@ -107,8 +101,8 @@ export class Pairs {
   }
 
   /**
-   * Removes the stored data about the person. Ended access stays ended, but its rows keep only a
-   * hash in place of the person. Returns false if nothing was stored.
+   * Removes the stored data about the person. Ended access stays ended, but its rows contain only a
+   * hash instead of the person. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     let changed = 0;
@@ -119,7 +113,7 @@ export class Pairs {
 
   /**
    * Removes at most `limit` rows that were not used since this time. Keeps rows with a decision of
-   * a person or an operator.
+   * the person or an operator.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
@@ -128,8 +122,8 @@ export class Pairs {
   }
 
   /**
-   * Adds the row, or updates the existing row. It tries again if another process adds or removes
-   * the row between the two statements.
+   * Adds the row, or updates the existing one. Retries if another process adds or removes the row
+   * between the two statements.
    */
   async #write(
     pair: Pair,
@@ -155,7 +149,7 @@ export class Pairs {
 /** The times in a row. */
 interface Row {
   readonly usedAt: number;
-  /** When an operator allowed the access again. It is NEVER if no operator did. */
+  /** When an operator allowed the access again, or NEVER. */
   readonly allowedAt: number;
   readonly endedAt: number | null;
 }
@@ -189,8 +183,8 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
 /**
- * Also sets the person's reference, because it was removed if the person was erased after the
- * access ended.
+ * Also sets the person's reference, which is missing if the person was erased after the access
+ * ended.
  */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
@@ -200,7 +194,7 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
 
 /**
  * Rows with ended access lose the person's reference. Rows with active access are deleted, because
- * `endAll` could not find them without the reference.
+ * `endAll` could not find them without it.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

@@ -7,17 +7,15 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 /** Reads what an assertion grants from its claims (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server does not support. Two of them limit the assertion in a way that the
- * server cannot apply. The third (`act`) says that someone else acts for the person, which the
+ * Claims that this server does not support. Two of them restrict the assertion in a way that the
+ * server cannot apply. The third (`act`) says that another party acts for the person, which the
  * server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
-/**
- * Scopes that have no effect with this grant, because it issues no ID token and no refresh token.
- */
+/** Scopes without effect: this grant issues neither an ID token nor a refresh token. */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
-/** Throws a JwsError if the security profile of the client does not allow this algorithm. */
+/** Throws a JwsError if the client's security profile does not allow this algorithm. */
 export function requireAllowed(algorithm: string, profile: SecurityProfile | null): void {
   if (profile === null || profile.algorithms.includes(algorithm)) return;
   throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
@@ -31,7 +29,7 @@ export function requireSupported(claims: JsonObject): void {
 
 /**
  * Calls `decide`, which decides about the resource or the scopes. If the assertion has the claim,
- * the values come from the assertion. In that case, an error of `decide` becomes a JwsError (MCP,
+ * an error of `decide` becomes a JwsError, because the values come from the assertion (MCP,
  * Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
@@ -44,10 +42,9 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 }
 
 /**
- * Returns the only resource that the token can be for. Returns undefined for the server's default
- * resource. `sent` is the parameter `resource` of the request. Throws a JwsError for a malformed
- * claim. Throws `invalid_target` if the request names another resource, or does not choose one of
- * several.
+ * Returns the one resource that the token can be for, or undefined for the server's default
+ * resource. `sent` is the request's parameter `resource`. Throws a JwsError for a malformed claim.
+ * Throws `invalid_target` if the request names another resource or does not choose one of several.
  */
 export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
   if (resource === undefined) {
@@ -69,9 +66,9 @@ export function resourceOf({ resource }: JsonObject, sent: string | undefined): 
 }
 
 /**
- * Returns the scopes that the assertion and the request both name, without scopes that have no
- * effect with this grant. Returns null if neither names any. Throws a JwsError for a malformed
- * claim. Throws `invalid_scope` for a malformed parameter, or if no scope is left.
+ * Returns the scopes that both the assertion and the request name, without scopes that have no
+ * effect here. Returns null if neither names any. Throws a JwsError for a malformed claim. Throws
+ * `invalid_scope` for a malformed parameter, or if no scope is left.
  */
 export function scopesOf(
   { scope }: JsonObject,
@@ -110,8 +107,7 @@ export function withEffect(names: readonly string[]): readonly string[] {
 
 /**
  * Throws unless the request proves the key that the assertion is bound to (RFC 7800, RFC 9449
- * section 6.1). `proved` is the thumbprint of the key that the request proves. It is null if the
- * request proves no key.
+ * section 6.1). `proved` is the thumbprint of the proved key, or null.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;

@@ -1,8 +1,8 @@
 import type { CompleteCatalog } from '../../words/english.ts';
 
 /**
- * The languages in addition to English, by language tag (BCP 47). Portico loads a language only if
- * it is turned on.
+ * The languages besides English, by language tag (BCP 47). Portico loads a language only if it is
+ * turned on.
  *
  * To add a language:
  *

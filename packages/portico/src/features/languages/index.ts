@@ -1,5 +1,5 @@
 import { defineFeature } from '../../feature.ts';
 import { LANGUAGES } from './catalogs.ts';
 
-/** Adds languages for the pages, in addition to English. */
+/** Adds languages besides English to the pages. */
 export const languages = defineFeature({ name: 'languages', messages: LANGUAGES });

@@ -7,8 +7,8 @@ export const logosShape = {
 
 export interface LogosConfig {
   /**
-   * Whether an operator can give a client a logo. Portico stores the logo and shows it on the
-   * consent page and the applications page. The logo's path is `/oauth/logo`. Default: false.
+   * Whether an operator can give a client a logo. Portico stores the logo, serves it at
+   * `/oauth/logo`, and shows it on the consent page and the applications page. Default: false.
    */
   readonly client_logos?: boolean | undefined;
 }

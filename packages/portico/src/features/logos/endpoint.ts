@@ -3,12 +3,12 @@ import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
-/** Lets caches keep a logo for a year, because a new logo has a new URL. */
+/** Caches may keep a logo for a year, because a new logo gets a new URL. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * Headers that make any image safe. If an image is opened directly, it runs no code, and browsers
- * do not guess another media type.
+ * Headers that make any image safe: an image that is opened directly runs no code, and browsers do
+ * not guess another media type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -17,8 +17,8 @@ const HARMLESS = {
 } as const;
 
 /**
- * Handles GET /oauth/logo. Returns the logo of the client `client_id` if the logo's hash is `v`.
- * Reads no session.
+ * Handles GET /oauth/logo. Returns the logo of the client `client_id` if its hash is `v`. Reads no
+ * session.
  */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {
@@ -39,7 +39,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** Whether every database accepts this string. Some databases refuse certain characters. */
+/** Whether every database accepts this string. Some reject certain characters. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

@@ -6,7 +6,7 @@ import { getPicture } from './picture.ts';
 
 const PATH = '/oauth/logo';
 
-/** Lets an operator give clients logos. The server stores these logos. */
+/** Lets an operator give clients logos, which the server stores. */
 export const logos = defineFeature({
   name: 'logos',
   config: logosShape,

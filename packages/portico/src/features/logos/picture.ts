@@ -11,10 +11,7 @@ export const LARGEST_LOGO = 65_536;
 /** The maximum width and height, in pixels. */
 const LONGEST_SIDE = 512;
 
-/**
- * Fetches and checks the logo that a registration names. Throws a RegistrationError if it cannot be
- * used.
- */
+/** Fetches and checks a registration's logo. Throws a RegistrationError if it cannot be used. */
 export async function getPicture(
   { logo, logoUri }: NamedLogo,
   fetchImage: FetchImage,
@@ -25,7 +22,7 @@ export async function getPicture(
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/** Checks a picture by its bytes only. Throws a RegistrationError that explains the problem. */
+/** Checks an image by its bytes only. Throws a RegistrationError that explains the problem. */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -47,8 +44,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 }
 
 /**
- * Fetches a logo when an operator names its URL. After that, Portico never fetches it again, and no
- * browser requests this URL.
+ * Fetches a logo when an operator names its URL. Portico fetches it only this once, and browsers
+ * never request the URL.
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);

@@ -21,20 +21,19 @@ import type { LogoutView } from './view.ts';
 export const LOGOUT_PATH = '/oauth/logout';
 
 /**
- * The purpose of the encryption, so that text that was encrypted for another purpose is not
- * accepted here.
+ * The purpose of the encryption. Content that was encrypted for another purpose is not accepted.
  */
 const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
 
-/** Signs people out when a client asks for it (OpenID Connect RP-Initiated Logout 1.0). */
+/** Signs people out at a client's request (OpenID Connect RP-Initiated Logout 1.0). */
 export class LogoutEndpoint {
   readonly #server: Server;
   readonly #parts: Parts;
   readonly #requests: LogoutRequests;
   readonly #endSession: EndsSession;
-  /** The path as a browser requests it. */
+  /** The path that browsers request. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, endSession: EndsSession) {
@@ -45,7 +44,7 @@ export class LogoutEndpoint {
     this.#path = `${server.basePath}${LOGOUT_PATH}`;
   }
 
-  /** Handles GET. The browser sends a new request, or comes back with an encrypted one. */
+  /** Handles GET. The browser sends a new request, or returns with an encrypted one. */
   async show(request: Request): Promise<Reply> {
     const parameters = unrepeated(new URL(request.url).searchParams);
     const sealed = parameters.get('request');
@@ -61,8 +60,8 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST. The form contains a client's request, or the answer of the person. Browsers send
-   * no session cookie with a form from another site. So a request without a session continues with
+   * Handles POST. The form contains a client's request or the person's answer. Browsers send no
+   * session cookie with a form from another site, so a request without a session continues with
    * GET.
    */
   async answer(request: Request): Promise<Reply> {
@@ -84,9 +83,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. The browser goes back to the client only if an operator registered the
-   * client, or if the person has used it. Otherwise, anyone could register a link that leads from
-   * this server to any site.
+   * Ends the session. The browser returns to the client only if an operator registered the client
+   * or the person has used it. Otherwise, anyone could register a link that leads from this server
+   * to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -96,8 +95,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // A page of the host can be opened with any link. So after it, trust only the redirect URI of a
-    // verified client.
+    // Any link can open the host's page. After it, trust only the redirect URI of a verified
+    // client.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -106,7 +105,7 @@ export class LogoutEndpoint {
     return this.#finish(request, done, status);
   }
 
-  /** Handles a browser in which no person is signed in. */
+  /** Handles a browser without a signed-in person. */
   #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
     const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
     return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
@@ -154,7 +153,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path at which the request continues. */
+  /** Returns the path where the request continues. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
@@ -173,8 +172,8 @@ export class LogoutEndpoint {
 }
 
 /**
- * Whether the browser opens a page that a person sees. An image on another site must not sign
- * people out. A page that the browser loads in advance must not do so either.
+ * Whether the browser opens a page that a person sees. Neither an image on another site nor a
+ * prefetched page may sign people out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -186,7 +185,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Returns the parts that identify the form in which this person answers this request. */
+/** Returns the parts that identify this person's form for this request. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

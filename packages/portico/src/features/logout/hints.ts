@@ -6,7 +6,7 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
 /**
- * The content of a valid `id_token_hint`. It proves that this server issued the token for this
+ * The content of a valid `id_token_hint`, which proves that this server issued the token for this
  * person and client.
  */
 export interface IdTokenHint {
@@ -27,8 +27,8 @@ export class IdTokenHints {
   }
 
   /**
-   * Returns the hint for an ID token of this server whose client still exists. The token may have
-   * expired, but its key must still be published. Returns null for any other text.
+   * Returns the hint from an ID token of this server whose client still exists. The token may have
+   * expired, but its key must still be published. Returns null for any other string.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const jws = parsed(text);

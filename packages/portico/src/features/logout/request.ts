@@ -11,22 +11,18 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../words/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The field of a client's metadata with the URIs to which people may return. */
+/** The metadata field for the URIs that people may return to. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The parts of a request that an encrypted text contains while a person decides. */
+/** The encrypted parts of a request while the person decides. */
 export interface KeptRequest {
-  /** The client that sent the request. It is null if the client is unknown. */
+  /** The client that sent the request, or null if unknown. */
   readonly clientId: string | null;
-  /** The `sub` in the ID token that the client sent. It is null if there is no valid ID token. */
+  /** The `sub` of the client's valid ID token, or null. */
   readonly subject: string | null;
-  /**
-   * When the ID token was issued, in seconds since 1970. It is null if there is no valid ID token.
-   */
+  /** When the client's valid ID token was issued, in seconds since 1970, or null. */
   readonly issuedAt: number | null;
-  /**
-   * Where the browser goes afterwards, together with `state`. It is null for a page of this server.
-   */
+  /** Where the browser goes next, together with `state`. Null for a page of this server. */
   readonly redirectUri: string | null;
   readonly state: string | null;
   /** Whether the session has been ended for this request. */
@@ -37,13 +33,13 @@ export interface KeptRequest {
 
 /** A valid request to sign out. */
 export interface LogoutRequest extends KeptRequest {
-  /** The name of the client if an operator registered it. Otherwise null. */
+  /** The client's name if an operator registered the client. Otherwise null. */
   readonly clientName: string | null;
   /** Whether an operator registered the client. If not, anyone may have registered it. */
   readonly isVerified: boolean;
 }
 
-/** The maximum length of each value, in bytes, so that both values fit in the URL of a page. */
+/** The maximum length of each value, in bytes, so that both fit into the URL of a page. */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
 /** Checks requests to sign out (RP-Initiated Logout section 2). */
@@ -59,9 +55,8 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a request. Throws the error page if the client or the URI is not registered, and does
-   * not redirect the browser. An invalid hint proves nothing, so the browser stays on this server
-   * in that case, too.
+   * Checks a request. Throws the error page, without a redirect, if the client or the URI is not
+   * registered. An invalid hint proves nothing, so the browser then also stays on this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -87,9 +82,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a request from an encrypted text again. Throws the error page if the request is too old,
-   * or if its client or its URI no longer exists. If the session has already been ended for the
-   * request, returns it without a redirect URI instead.
+   * Checks a decrypted request again. Throws the error page if the request is too old, or if its
+   * client or URI no longer exists. If the session has already been ended for the request, returns
+   * it without a redirect URI instead.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;
@@ -106,9 +101,8 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client sent an ID token of this person and this session, and may still act for the
-   * person. The token must not be older than the session, because an old token may have been
-   * stolen.
+   * Whether the client has sent an ID token of this person and session, and may still act for the
+   * person. The token must not be older than the session: an old token may have been stolen.
    */
   async proves(
     { subject, issuedAt, clientId }: LogoutRequest,

@@ -4,7 +4,7 @@ import type { ShownPerson } from '../../authorization/page-data.ts';
 export interface LogoutView {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** The client that sent the request, if an operator registered it. Otherwise null. */
+  /** The name of the client that sent the request, if an operator registered it. Otherwise null. */
   readonly clientName: string | null;
   /** The signed-in person. */
   readonly person: ShownPerson;

@@ -1,7 +1,7 @@
 import { loopbackParts, type MayRedirect } from '../../clients/redirect-uris.ts';
 
 /**
- * Accepts the loopback address of a native application on any port, because the operating system
+ * Accepts a native application's loopback address with any port, because the operating system
  * chooses the port (RFC 8252 section 7.3). The rest of the URI must match.
  */
 export const isOnAnotherPort: MayRedirect = ({ redirectUris, applicationType }, uri) => {

@@ -3,10 +3,10 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { ERROR, errorAnswer, pageErrorAnswer, type Operation } from '../../endpoints/operation.ts';
 import { endpointOperations } from './endpoint-operations.ts';
 
-/** The version of the HTTP interface. It changes only if callers have to change. */
+/** The version of the HTTP interface. It changes only when callers have to change. */
 const VERSION = '1';
 
-/** Returns the OpenAPI 3.1 document of a server's endpoints, in the order of their paths. */
+/** Returns the OpenAPI 3.1 document of a server's endpoints, ordered by path. */
 export async function openApiDocument(
   server: AuthorizationServer,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -46,7 +46,7 @@ export async function openApiDocument(
 
 /**
  * Returns the path that clients request. If a proxy removes `base_path`, the endpoint's own path
- * does not contain it.
+ * lacks it.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,
@@ -74,7 +74,7 @@ async function operationsOf(
   );
 }
 
-/** Adds the responses that every endpoint has if the server fails. */
+/** Adds the responses that every endpoint gives when the server fails. */
 function withFaults(operation: Operation): Operation {
   const isForPeople = Object.values(operation.responses).some(
     ({ content = {} }) => content['text/html'] !== undefined,

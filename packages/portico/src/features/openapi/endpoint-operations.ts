@@ -200,7 +200,7 @@ const USERINFO: Operations = {
   },
 };
 
-/** Describes a document that caches may store. */
+/** Describes a cacheable document. */
 function documentOperations(summary: string, schema: Schema): Operations {
   return {
     get: {

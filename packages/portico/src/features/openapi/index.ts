@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { documentReply, publicDocument } from '../../replies/documents.ts';
 import { openapiShape } from './config.ts';
 
-/** How long caches may store the description, in seconds. */
+/** How long caches may keep the description, in seconds. */
 const MAX_AGE = 60;
 
 /** Describes the server's endpoints (OpenAPI 3.1). */

@@ -14,13 +14,13 @@ export const optionalScopesShape = {
     .optional(),
 };
 
-/** The scopes that a person can choose on the consent page. The same scope can be in both lists. */
+/** The scopes that a person can choose on the consent page. A scope can be in both lists. */
 export interface OptionalScopesInput {
-  /** The scopes that a person can leave out if a client asks for them. */
+  /** The scopes that a person can leave out if a client requests them. */
   readonly leave_out?: readonly string[] | undefined;
   /**
-   * The scopes that a person can add if a client does not ask for them. This helps with hosts that
-   * always ask for the same scopes, such as Codex.
+   * The scopes that a person can add if a client does not request them. Use this for hosts that
+   * always request the same scopes, such as Codex.
    */
   readonly add?: readonly string[] | undefined;
 }

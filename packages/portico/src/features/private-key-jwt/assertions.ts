@@ -16,7 +16,7 @@ import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.
 /**
  * In seconds:
  *
- * - `SKEW`: how far clocks may differ, in both directions.
+ * - `SKEW`: how far clocks may differ, in either direction.
  * - `LONGEST_LIFE`: how long an assertion is valid.
  * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if there is an `iat`.
  */
@@ -25,7 +25,7 @@ const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
 /**
- * The maximum number of keys to try if an assertion names no key. Each try costs a verification.
+ * The maximum number of keys to try if an assertion names no key. Each one costs a verification.
  */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
@@ -33,8 +33,8 @@ const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 
 /**
- * Authenticates clients with assertions that they signed (RFC 7523 section 3, OpenID Connect Core
- * section 9: `private_key_jwt`).
+ * Authenticates clients by assertions that they have signed (RFC 7523 section 3, OpenID Connect
+ * Core section 9: `private_key_jwt`).
  */
 export class Assertions implements OwnAssertions {
   readonly called = PRIVATE_KEY_JWT;
@@ -66,11 +66,11 @@ export class Assertions implements OwnAssertions {
   }
 }
 
-/** Verifies assertions at the endpoints with certain URLs. */
+/** Verifies assertions at the endpoints with these URLs. */
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** An assertion can name one of these URLs as its audience in place of the issuer. */
+  /** The URLs that an assertion can name as its audience instead of the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -98,8 +98,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. If an assertion also named another server, that
-   * server could use the assertion here.
+   * Throws unless this server is the only audience. Another server in the audience could use the
+   * assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -114,8 +114,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless the assertion has valid claims and times, a new id, and a signature by one of the
-   * client's keys. `isSigned` verifies a signature.
+   * Throws unless the assertion has valid claims and times, an unused id, and a signature from one
+   * of the client's keys. `isSigned` verifies a signature.
    */
   async #requireRight(
     client: KeyedClient,
@@ -172,8 +172,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * Checks the times. Returns when the assertion expires, in whole seconds. This is at most the
- * maximum lifetime after `iat`, even if `exp` is later. `now` is also in seconds.
+ * Checks the times. Returns when the assertion expires, in whole seconds: at most the maximum
+ * lifetime after `iat`, even if `exp` is later. `now` is in seconds too.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
@@ -197,9 +197,7 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
 }
 
-/**
- * Whether a value is a time: seconds since 1970, with or without a fraction (RFC 7519 section 2).
- */
+/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

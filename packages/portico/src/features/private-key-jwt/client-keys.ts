@@ -9,14 +9,14 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if
- * the client can use any algorithm.
+ * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if it
+ * can use any algorithm.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the keys are in the client's document. In that case, Portico fetches the document again,
- * because the stored keys are from the last authorization.
+ * Whether the keys are in the client's document. If so, Portico fetches the document again, because
+ * the stored keys are from the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
@@ -26,7 +26,7 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long a fetched key set is used without another fetch, in milliseconds. So when the owner
+ * How long a fetched key set is used without another fetch, in milliseconds. When an owner
  * withdraws a key, Portico stops accepting it after an hour at most, even if the cache headers
  * allow more.
  */
@@ -35,8 +35,7 @@ const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
  * The maximum number of remembered sets (`MOST_REMEMBERED`), and of keys in published sets
- * (`MOST_PUBLISHED_KEYS`). When there are more, the set that was not used for the longest time is
- * forgotten.
+ * (`MOST_PUBLISHED_KEYS`). When there are more, the least recently used set is forgotten.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
@@ -45,11 +44,11 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The client's algorithm, if its document names one. Undefined if the set does not come from a
+   * The client's algorithm, if its document names one. Undefined for a set that is not from a
    * document.
    */
   readonly algorithm?: string | null;
-  /** The URL of the keys, if the document contains a URL in place of the keys. */
+  /** The URL of the keys, if the document contains a URL instead of keys. */
   readonly elsewhere?: string | null;
 }
 
@@ -62,13 +61,13 @@ interface Published {
 
 /**
  * Finds the public keys of clients. Either this server stores the keys, or the client publishes
- * them. In the second case, the client can change them without telling the server.
+ * them and can change them without telling the server.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys for each text in the store. */
+  /** The parsed keys for each stored string. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Fetches for client documents. Anyone can publish a document that names any URL, and then send
+  // Fetches for client documents. Anyone can publish a document with any URL and then send
   // assertions for its client. These fetches and their failures must not affect clients that an
   // operator registered.
   readonly #ofDocuments: PublishedKeys;
@@ -78,7 +77,7 @@ export class ClientKeySource {
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
-   * not registered. It is null if there are no such clients.
+   * not registered. It is null if there are none.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -95,8 +94,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns the problems of the client's current keys. Ignores the keys that were fetched before.
-   * Returns an empty list if there are no problems.
+   * Returns the problems of the client's current keys, ignoring previously fetched keys. Returns an
+   * empty list if there are none.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
@@ -108,9 +107,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns whether `fits` is true for the client's keys. If it is false for keys that were fetched
-   * before, Portico fetches the published keys again, at most once a minute. Throws a
-   * ClientKeysError if no keys are known and none can be fetched.
+   * Returns whether `fits` is true for the client's keys. If it is false for previously fetched
+   * keys, Portico fetches the published keys again, at most once a minute. Throws a ClientKeysError
+   * if no keys are known and none can be fetched.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -143,10 +142,7 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /**
-   * Reads only the keys in the document. Other changes in the document apply at the next
-   * authorization.
-   */
+  /** Reads only the keys in the document. Other changes apply at the next authorization. */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -161,11 +157,11 @@ export class ClientKeySource {
   }
 }
 
-/** Rules for fetching and reading keys. */
+/** How to fetch and read keys. */
 interface KeysToFetch {
   /** The maximum size, in bytes. */
   readonly limit: number;
-  /** Reads a fetched value as a key set. Throws an OutboundError if it is not a key set. */
+  /** Reads a fetched value as a key set. Throws an OutboundError for any other value. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
@@ -174,7 +170,7 @@ const KEY_SETS: KeysToFetch = {
   read: (value) => ({ keys: readKeySet(value) ?? [] }),
 };
 
-/** Fetches and remembers the keys that are published at URLs. */
+/** Fetches and remembers published keys. */
 class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
@@ -189,7 +185,7 @@ class PublishedKeys {
     this.#what = what;
   }
 
-  /** Returns whether the keys at this URL fit. The rules are those of `ClientKeySource.haveOne`. */
+  /** Returns whether the keys at this URL fit, by the rules of `ClientKeySource.haveOne`. */
   async haveOne(
     clientId: string,
     url: string,
@@ -220,8 +216,8 @@ class PublishedKeys {
   }
 
   /**
-   * Fetches the keys. If this fails, keys that are still fresh stay in use, and Portico waits
-   * before the next fetch.
+   * Fetches the keys. On failure, keys that are still fresh stay in use, and Portico waits before
+   * the next fetch.
    */
   async #fetch(url: string, clientId: string): Promise<Published> {
     const published = this.#published;
@@ -253,7 +249,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name under which these fetches are counted for the limits. */
+/** Returns the name that the limits count these fetches under. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
@@ -262,10 +258,7 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/**
- * Forgets the oldest sets when there are more keys than the limit, because anyone can publish a
- * very large set.
- */
+/** Forgets the oldest sets when there are too many keys: anyone can publish a very large set. */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
   let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);

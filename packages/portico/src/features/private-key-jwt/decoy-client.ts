@@ -9,8 +9,8 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind. They belong to no client. They are the examples in RFC 7515 appendices A.2
- * and A.3, and in RFC 8037 appendix A.1. Their private keys are public, so the result of a
+ * One key of each kind, from the examples in RFC 7515 appendices A.2 and A.3, and in RFC 8037
+ * appendix A.1. They belong to no client. Their private keys are public, so the result of a
  * verification is ignored.
  */
 const EXAMPLES: readonly JsonObject[] = [
@@ -39,7 +39,7 @@ const NO_KEYS: ClientKeys = {
 
 /**
  * Returns a substitute for a client that does not exist or has no keys, so that the response takes
- * as long. No signature is ever accepted for it.
+ * equally long. No signature is ever accepted for it.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
@@ -52,8 +52,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * If the client has no suitable key, verifies the signature with an example key. This takes as long
- * as a real verification.
+ * Verifies the signature with an example key, for a client without a suitable key. This takes as
+ * long as a real verification.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);

@@ -10,7 +10,7 @@ export const pushedShape = {
 export interface PushedConfig {
   /**
    * Whether clients can push their authorization requests (RFC 9126). With `accept`, clients may
-   * push them. With `require`, clients must push them; or `off`, the default.
+   * push them. With `require`, clients must push them. Default: `off`.
    */
   readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
 }

@@ -3,7 +3,7 @@ import { OAuthError } from '../../errors.ts';
 
 /**
  * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If the client
- * itself demands pushed requests, this applies even while the server does not accept them.
+ * itself requires pushed requests, this applies even while the server does not accept them.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

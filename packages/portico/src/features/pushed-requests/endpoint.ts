@@ -14,14 +14,14 @@ import { pushingClients } from './pushing-clients.ts';
 export const PAR_PATH = '/oauth/par';
 
 /**
- * Handles POST /oauth/par (RFC 9126). Checks the authorization request of an authenticated client,
- * and stores it.
+ * Handles POST /oauth/par (RFC 9126): checks and stores an authenticated client's authorization
+ * request.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
   readonly #parts: Parts;
   readonly #authentication: ClientAuthentication;
-  /** The URL of this endpoint. Proofs must name it. */
+  /** The URL of this endpoint, which proofs must name. */
   readonly #url: string;
 
   constructor(pushed: PushedRequests, server: Server, parts: Parts) {
@@ -39,11 +39,11 @@ export class ParEndpoint {
   readonly answer: Handler = async (request): Promise<Reply> => {
     const { binding, checks } = this.#parts;
     const form = await formParameters(request);
-    // Check the proof before client authentication, like the token endpoint.
+    // Check the proof before client authentication, as the token endpoint does.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
-    // The client id is required in addition to any authentication (section 2.1).
+    // The client id is required in addition to authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri'))
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
@@ -64,8 +64,8 @@ export class ParEndpoint {
 }
 
 /**
- * Returns the key that the code is bound to. This is the key of the proof (RFC 9449 section 10.1).
- * If a parameter also names a key, it must be the same key.
+ * Returns the key that the code is bound to: the proof's key (RFC 9449 section 10.1). If a
+ * parameter also names a key, it must be the same one.
  */
 function getKey(
   form: Parameters,

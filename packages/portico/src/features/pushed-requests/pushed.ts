@@ -20,16 +20,16 @@ export interface PushedRequest {
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/** In seconds. The lifetime can be short, because the client redirects the browser immediately. */
+/** In seconds. It can be short, because the client redirects the browser immediately. */
 const LIFETIME = 60;
 
 /**
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The id of the request is derived from the `request_uri` and the client. The same id finds the
- * pushed request, the browser's cookie during sign-in, and the consent request. So Portico asks
- * only the first person who comes with the `request_uri`.
+ * The request's id is derived from the `request_uri` and the client. It identifies the pushed
+ * request, the browser's cookie during sign-in, and the consent request. So only the first person
+ * who arrives with the `request_uri` is asked.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -39,8 +39,8 @@ export class PushedRequests implements DirectRequests {
   }
 
   /**
-   * Stores a pushed request until it is used. Returns its `request_uri`. Throws a NotNowError if
-   * there is no room.
+   * Stores a pushed request until it is used, and returns its `request_uri`. Throws a NotNowError
+   * if the limit is reached.
    */
   async keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest> {
     const { store, host, pruning, clock } = this.#server;
@@ -91,14 +91,14 @@ export class PushedRequests implements DirectRequests {
   }
 }
 
-/** Returns the id of the request. For another client, the result is an id that does not exist. */
+/** Returns the id of the request. With another client, the id does not exist. */
 function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 
 /**
- * Whether the request counts toward the limit for unverified clients. It does not if the client has
- * authenticated and an operator registered it.
+ * Whether the request counts toward the limit for unverified clients. Requests of authenticated
+ * clients that an operator registered do not.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

@@ -1,7 +1,7 @@
 import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
-/** The details of an authorization about the person's authentication. */
+/** The person's authentication, in the details of an authorization. */
 export interface KeptAuthentication {
   /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
@@ -9,12 +9,12 @@ export interface KeptAuthentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key under which the details of an authorization contain the authentication. */
+/** The key for the authentication in the details of an authorization. */
 const KEPT_AS = 'authentication';
 
 /**
- * Returns the details of an authorization that begins now. Returns undefined if the host does not
- * know how the person authenticated.
+ * Returns the details of a new authorization, or undefined if the host does not know how the person
+ * authenticated.
  */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {
   if (known === null) return undefined;
@@ -22,9 +22,7 @@ export function toDetails(known: KnownAuthentication | null): Details | undefine
   return { [KEPT_AS]: { auth_time: Math.floor(at / 1000), ...how } satisfies KeptAuthentication };
 }
 
-/**
- * Returns the authentication in the details of an authorization. Returns null if they contain none.
- */
+/** Returns the authentication from the details of an authorization, or null. */
 export function readDetails(details: Details | undefined): KeptAuthentication | null {
   return (details?.[KEPT_AS] as KeptAuthentication | undefined) ?? null;
 }

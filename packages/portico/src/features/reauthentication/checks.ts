@@ -3,12 +3,12 @@ import { isSilent, promptValues } from '../../authorization/request-parameters.t
 import { OAuthError } from '../../errors.ts';
 import { quoted } from '../../quoting.ts';
 
-/** At most ten digits, which is more than three centuries in seconds. */
+/** At most ten digits: more than three centuries in seconds. */
 const MAX_AGE = /^[0-9]{1,10}$/;
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). In addition to the values that every
- * server accepts, it may contain `login`.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). Accepts `login` in addition to the values
+ * that every server accepts.
  */
 export const checkPrompt: RequestCheck = ({ parameters }) => {
   const prompt = parameters.get('prompt');
@@ -23,7 +23,7 @@ export const checkPrompt: RequestCheck = ({ parameters }) => {
   return {};
 };
 
-/** Checks `max_age`. It must be a number of seconds. */
+/** Checks that `max_age` is a number of seconds. */
 export const checkMaxAge: RequestCheck = ({ parameters }) => {
   const maxAge = parameters.get('max_age');
   if (maxAge === undefined || MAX_AGE.test(maxAge)) return {};

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A value must contain no space, because `acr_values` separates values by spaces. It must contain
- * no quote or backslash, because the challenge quotes it.
+ * A value must not contain spaces, because `acr_values` separates values by spaces. It must not
+ * contain quotes or backslashes, because the challenge quotes it.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
@@ -24,14 +24,14 @@ export const reauthenticationShape = {
 
 export interface ReauthenticationConfig {
   /**
-   * Whether clients can ask that a person authenticates again, with `prompt=login`, `max_age` and
+   * Whether clients can ask a person to authenticate again, with `prompt=login`, `max_age` and
    * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the person
    * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host. Default: false.
    */
   readonly reauthentication?: boolean | undefined;
   /**
    * The levels of assurance that your sign-in pages can reach. Portico publishes them as
-   * `acr_values_supported`, and clients can ask for them in `acr_values`. Default: none.
+   * `acr_values_supported`, and clients can request them in `acr_values`. Default: none.
    */
   readonly acr_values?: readonly string[] | undefined;
 }

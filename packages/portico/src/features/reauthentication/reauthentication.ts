@@ -18,9 +18,9 @@ import {
 import { toDetails } from './authentication.ts';
 
 /**
- * Sends a person to the host's page if a request requires that they authenticate again (OpenID
- * Connect Core section 3.1.2.1). Sends the browser there only once for each request, so that it
- * never loops.
+ * Sends a person to the host's page if a request requires them to authenticate again (OpenID
+ * Connect Core section 3.1.2.1). Sends the browser there only once per request, so that it never
+ * loops.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -54,7 +54,7 @@ export class Reauthentication implements Interaction {
   /**
    * Checks the authentication again when the person answers. The consent page may have been open
    * for longer than `max_age`, and the browser may now have an older session. Returns the
-   * authentication of the session that answered.
+   * authentication of the answering session.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -74,12 +74,12 @@ export class Reauthentication implements Interaction {
     return (returnTo) => this.#page(returnTo, { acrValues: this.#acrValues(further) });
   }
 
-  /** Returns the levels of assurance that the client asks for and the host can reach. */
+  /** Returns the levels of assurance that the client requests and the host can reach. */
   #acrValues({ acr_values: acrValues = '' }: Further): readonly string[] {
     return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
 
-  /** Whether the person authenticated as recently as the request demands. */
+  /** Whether the person has authenticated as recently as the request requires. */
   #isFresh(
     { prompt, max_age: maxAge }: Further,
     known: KnownAuthentication | null,
@@ -99,11 +99,11 @@ export class Reauthentication implements Interaction {
 /** The parameters of a request that only features read. */
 type Further = Readonly<Record<string, string>>;
 
-/** The key under which the consent request contains the time of the request. */
+/** The key for the time of the request in the consent request. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for the request is recent enough, even if `max_age` is shorter, in
+ * How long a sign-in for the request counts as recent, even if `max_age` is shorter, in
  * milliseconds.
  */
 const JUST_NOW = 60_000;

@@ -11,7 +11,7 @@ declare module '../../resource/token-accessor.ts' {
   interface TokenMembers {
     /**
      * Requires a usable token of a person who authenticated recently enough, or well enough.
-     * Otherwise throws an error that becomes a 401 response, which tells the client what to ask for
+     * Otherwise, throws an error that becomes a 401 response and tells the client what to request
      * (RFC 9470 section 3). Needs `oauth_server:reauthentication`.
      *
      * @example
@@ -24,7 +24,7 @@ declare module '../../resource/token-accessor.ts' {
 
 declare module '../../errors.ts' {
   interface BearerErrorCodes {
-    /** The person must authenticate again, or in another way (RFC 9470 section 3). */
+    /** The person must authenticate again or in another way (RFC 9470 section 3). */
     readonly insufficient_user_authentication: true;
   }
 }

@@ -14,9 +14,9 @@ export const refreshRetryShape = {
 
 export interface RefreshRetryConfig {
   /**
-   * For how many seconds a client can use a refresh token again and get the same response as
-   * before. The maximum is 300 seconds. This time ends early when the client uses the new refresh
-   * token. With 0, every second use is treated as a replay. Default: 0.
+   * For how many seconds a client can use a refresh token again and get the same response, at most
+   * 300. This time ends early when the client uses the new refresh token. With 0, every second use
+   * counts as a replay. Default: 0.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

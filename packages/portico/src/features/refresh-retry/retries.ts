@@ -9,8 +9,8 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
- * The encrypted content. It contains no ID token, because Portico signs a new one with the person's
- * current data and permissions.
+ * The encrypted content. It contains no ID token: Portico signs a new one with the person's current
+ * data and permissions.
  */
 interface Sealed {
   readonly access: string;
@@ -18,16 +18,14 @@ interface Sealed {
   readonly scopes: readonly string[];
   /** When the access token expires, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /**
-   * The thumbprint of the key that the access token is bound to. Missing if the token is not bound.
-   */
+  /** The thumbprint of the access token's key. Missing if the token is not bound. */
   readonly thumbprint?: string;
 }
 
 /**
- * Repeats the last response for a refresh token, with the same tokens (decision 37). It does this
- * for some seconds, and only until the client uses the new refresh token. The store contains this
- * response only in encrypted form. Only the refresh token can decrypt it.
+ * Repeats the last response for a refresh token, with the same tokens (decision 37). It does so for
+ * some seconds, and only until the client uses the new refresh token. The store contains the
+ * response only in encrypted form, which only the refresh token can decrypt.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;
@@ -76,8 +74,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client has only the token. If the token is used with two different keys at the
-      // same time, one of the two users has stolen it.
+      // A public client has only the token. If two different keys use it at the same time, one of
+      // the two users has stolen it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -96,8 +94,8 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * Returns the stored response if it can still be repeated. The time must not be over, and the
-   * refresh token in the response must still be the current one.
+   * Returns the stored response if it can still be repeated: within the time, and while its refresh
+   * token is still the current one.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
@@ -113,17 +111,14 @@ export class RefreshRetries implements SecondUses {
   }
 }
 
-/**
- * Derives the key from the token. The store cannot derive it, because it has only the hash of the
- * token.
- */
+/** Derives the key from the token. The store cannot derive it: it has only the token's hash. */
 function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }
 
 /**
- * Returns the context of an encrypted response: its row and its use. For another row or an earlier
- * use, decryption fails.
+ * Returns the context of an encrypted response: its row and its use. Decryption fails for another
+ * row or an earlier use.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

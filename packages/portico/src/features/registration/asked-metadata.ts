@@ -20,10 +20,7 @@ import { quoted, quotedUri } from '../../quoting.ts';
 import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/**
- * Reads the metadata that a client sends (RFC 7591 section 2), and decides what this server
- * registers.
- */
+/** Reads the metadata that a client sends (RFC 7591 section 2), and decides what to register. */
 
 /** The JSON object that the client sent. */
 export type SentMetadata = Readonly<Record<string, unknown>>;
@@ -34,13 +31,13 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client sent an initial access token. If it did, an operator has vouched for it.
+   * Whether the client has sent an initial access token, and so an operator has vouched for it.
    * Only then can it get tokens without a person.
    */
   readonly cameWithToken: boolean;
   /**
-   * Whether the client ever used an initial access token, and so can have the further fields that
-   * need one. Defaults to `cameWithToken`.
+   * Whether the client has ever used an initial access token. Only then can it have the further
+   * fields that need one. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
@@ -48,7 +45,8 @@ export interface MetadataRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /**
-   * The protections that a client can demand. Demands that the server does not meet are ignored.
+   * The protections that a client can require. Requirements that the server does not meet are
+   * ignored.
    */
   readonly demands: readonly ClientDemand[];
   /** The fields that features add. */
@@ -57,20 +55,20 @@ export interface MetadataRules {
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum length of all redirect URIs together. It is small, because anyone can make the server
+ * The maximum total length of the redirect URIs. It is small, because anyone can make the server
  * store URIs here.
  */
 const MOST_CHARACTERS = 4000;
-/** The name of a client that sends no name. */
+/** The name of a client that sends none. */
 const UNNAMED = 'An application without a name';
 
 /**
- * Returns the registration that the metadata request. Throws `invalid_redirect_uri` or
+ * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
  * `invalid_client_metadata`.
  *
- * If Portico does not offer something, it replaces it or leaves it out, provided that the client
- * gets less as a result (RFC 7591 section 2). The response states what was registered. Portico
- * ignores unknown fields and a software statement (section 3.1.1).
+ * Portico replaces or leaves out what it does not offer, provided that the client gets less as a
+ * result (RFC 7591 section 2). The response states what was registered. Unknown fields and a
+ * software statement are ignored (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
@@ -97,9 +95,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
   };
 }
 
-/**
- * Returns the fields that features add. If a client does not send a field, the field has no values.
- */
+/** Returns the fields of features. A field that the client does not send has no values. */
 function readFurther(
   sent: SentMetadata,
   { further = [], cameWithToken, wasVouchedFor = cameWithToken }: MetadataRules,
@@ -130,7 +126,7 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** Returns a text. Returns undefined if the field is missing or empty. */
+/** Returns a string, or undefined if the field is missing or empty. */
 function readText(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
@@ -146,7 +142,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/** Returns a boolean. Returns false if the field is missing. */
+/** Returns a boolean, false if the field is missing. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (value === undefined || value === null) return false;
@@ -172,9 +168,9 @@ function readName(sent: SentMetadata): string {
 }
 
 /**
- * Returns how the client authenticates. If a client names no method, it requests a secret (RFC 7591
- * section 2). Only some clients can have one. Any other client that requests a secret is registered
- * as a public client, and the response states this. PKCE protects these clients.
+ * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
+ * section 2), but only some clients can have one. Any other client is registered as a public
+ * client, which PKCE protects, and the response states this.
  */
 function readMethod(
   sent: SentMetadata,
@@ -195,7 +191,7 @@ function readMethod(
 
 /**
  * Returns the keys of a client that authenticates with keys. Only a client with an initial access
- * token can name a URL for its keys. Otherwise, anyone could make this server send requests to any
+ * token can give a URL for its keys. Otherwise, anyone could make this server send requests to any
  * other server.
  */
 function readKeys(
@@ -285,10 +281,9 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 /**
  * Returns the offered scopes that the client requests.
  *
- * If the client requests none, returns all offered scopes. Also returns all of them for every
- * unverified client, because assistants register only with the scopes that they need first, and
- * could never request more. The permissions of the person limit what they can allow. None of these
- * clients gets `mcp:service`.
+ * Returns all offered scopes if the client requests none, and for every unverified client:
+ * assistants register only with the scopes that they need first, and could never request more. The
+ * person's permissions limit what they can allow. None of these clients gets `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
-/** The maximum value of the limit. The server stores at most this many unused clients. */
+/** The maximum limit. The server stores at most this many unused clients. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** The minimum time for which secrets are valid, in seconds. */
+/** The minimum lifetime of secrets, in seconds. */
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =
@@ -37,8 +37,8 @@ export const registrationShape = {
 export interface RegistrationConfig {
   /**
    * Whether clients can register themselves (RFC 7591, RFC 7592). `open` lets everyone register a
-   * public client. `initial_access_token` requires a token from you. You create it with
-   * `oauth:initial-access-token:create`; or `off`, the default.
+   * public client. `initial_access_token` requires a token that you create with
+   * `oauth:initial-access-token:create`. Default: `off`.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
@@ -48,7 +48,7 @@ export interface RegistrationConfig {
    */
   readonly registrations_per_hour?: number | undefined;
   /**
-   * Gives a secret to each client that registers itself and asks for `client_secret_basic` or
+   * Gives a secret to clients that register themselves with `client_secret_basic` or
    * `client_secret_post`, such as Microsoft 365 Copilot. The value is how long secrets are valid,
    * in seconds (3,600 or more), or `never_expires`. In the last third of this time, and after it, a
    * client gets a new secret when it reads or updates its registration (RFC 7592). Without this

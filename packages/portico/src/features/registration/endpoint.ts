@@ -23,7 +23,7 @@ const BODY_LIMIT = 64 * 1024;
 
 /**
  * Handles POST /oauth/register (RFC 7591). With a registration access token, it also handles GET,
- * PUT and DELETE for a registration (RFC 7592). These requests contain the client id in the query.
+ * PUT and DELETE for a registration (RFC 7592); their query contains the client id.
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;
@@ -116,8 +116,8 @@ export class RegisterEndpoint {
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
 /**
- * Describes a secret (RFC 7591 section 3.2.1). It is null if the client already has it. In that
- * case, returns only when it expires, if it does.
+ * Describes a secret (RFC 7591 section 3.2.1). If it is null, the client already has its secret,
+ * and only the expiry is returned, if any.
  */
 function describeSecret(
   secret: string | null,
@@ -128,7 +128,7 @@ function describeSecret(
   return expiresAt === null ? {} : { client_secret_expires_at: seconds };
 }
 
-/** Returns the bearer token of a request. Returns null if there is no token. */
+/** Returns a request's bearer token, or null. */
 function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;

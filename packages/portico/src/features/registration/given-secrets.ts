@@ -6,12 +6,12 @@ import { runAsCaller } from '../../http/caller.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 
-/** A new secret. It is shown once and stored only as a hash. */
+/** A new secret, shown once and stored only as a hash. */
 export interface GivenSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   readonly hash: string;
-  /** Milliseconds since 1970. Null if it never expires. */
+  /** Milliseconds since 1970. Null if the secret never expires. */
   readonly expiresAt: number | null;
 }
 
@@ -20,7 +20,7 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** A secret is replaced this many milliseconds before it expires. */
+  /** How many milliseconds before its expiry a secret is replaced. */
   readonly #window: number;
   /** Whether a client without an initial access token can have a secret. */
   readonly toStrangers: boolean;
@@ -47,10 +47,10 @@ export class GivenSecrets {
    * Gives the client a new secret in these cases:
    *
    * - Its secret ends soon or has ended.
-   * - It sent its previous secret. This shows that it never received the new one.
+   * - It has sent its previous secret, so it never received the new one.
    *
-   * Returns null if the client keeps its secret. If several calls run at the same time, even in
-   * other processes, only one of them gives a secret.
+   * Returns null if the client keeps its secret. Of several simultaneous calls, even in other
+   * processes, only one gives a secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -80,11 +80,11 @@ export class GivenSecrets {
   }
 
   /**
-   * The client has just proved this secret. So if it is not the current secret, it is the previous
+   * The client has just proved this secret, so a secret that is not the current one is the previous
    * one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // A secret from an operator never expires, and a client must not undo the operator's rotation.
+    // An operator's secret never expires, and a client must not undo the operator's rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

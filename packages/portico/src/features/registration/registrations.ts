@@ -33,10 +33,10 @@ import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
-/** A new client, with the values that are shown once. */
+/** A new client and the values that are shown once. */
 export interface Registered {
   readonly client: Client;
-  /** The client secret. Null for a client without a secret. */
+  /** The client secret. Null for a client without one. */
   readonly secret: string | null;
   /** 256 random bits, base64url. */
   readonly registrationAccessToken: string;
@@ -53,8 +53,8 @@ const REGISTRATION_LIMITS: RegistrationLimits = {
 };
 
 /**
- * Members of the response that a request must not contain, because only the server sets them (RFC
- * 7592 section 2.2).
+ * Response members that a request must not contain, because only the server sets them (RFC 7592
+ * section 2.2).
  */
 const NOT_TO_BE_SENT = [
   'registration_access_token',
@@ -67,8 +67,8 @@ const NOT_TO_BE_SENT = [
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**
- * Registers and manages clients that register themselves (RFC 7591, RFC 7592). No one has verified
- * who they are.
+ * Registers and manages clients that register themselves (RFC 7591, RFC 7592). Their identity is
+ * not verified.
  */
 export class Registrations {
   readonly #server: Server;
@@ -88,9 +88,9 @@ export class Registrations {
   }
 
   /**
-   * Registers a client. `initialAccessToken` is the bearer token in the request, or null if there
-   * is no token. Throws an OAuthError for metadata that cannot be registered, a BearerError for a
-   * wrong token, and a TooManyRegistrationsError.
+   * Registers a client. `initialAccessToken` is the request's bearer token, or null. Throws an
+   * OAuthError for metadata that cannot be registered, a BearerError for a wrong token, and a
+   * TooManyRegistrationsError.
    */
   async register(
     sent: SentMetadata,
@@ -130,12 +130,12 @@ export class Registrations {
   }
 
   /**
-   * Returns the client that has this registration access token. Throws a BearerError for any other
+   * Returns the client with this registration access token. Throws a BearerError for any other
    * token, whether or not the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // Do the same work for an unknown client, so that the response time does not show whether the
+    // Do the same work for an unknown client, so that the response time does not reveal whether the
     // client exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
@@ -153,8 +153,8 @@ export class Registrations {
   }
 
   /**
-   * Replaces the client's metadata. Its id, its secret and the access that people have allowed
-   * stay.
+   * Replaces the client's metadata. Keeps its id, its secret and the access that people have
+   * allowed.
    */
   async replace(
     client: Client,
@@ -190,7 +190,7 @@ export class Registrations {
 
   /**
    * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
-   * keeps its secret. `sent` is the secret in the client's update, after `replace` has accepted it.
+   * keeps its secret. `sent` is the secret in the client's update, which `replace` has accepted.
    */
   renewSecret(
     client: Client,
@@ -200,19 +200,16 @@ export class Registrations {
     return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
-  /** Ends the client and all of its tokens. */
+  /** Revokes the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // This is false if another request has ended the client at the same moment. That request writes
-    // the event.
+    // This is false if another request has revoked the client at the same moment. That request
+    // writes the event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
-  /**
-   * Returns the hash of the initial access token. Returns null if there is no token and no token is
-   * needed.
-   */
+  /** Returns the hash of the initial access token, or null if neither sent nor needed. */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
     if (token === null) {
@@ -230,7 +227,7 @@ export class Registrations {
   }
 
   /**
-   * Returns a new secret. Refuses first a client that would not be registered now, because hashing
+   * Returns a new secret. First refuses a client that would not be registered now, because hashing
    * the secret is slow.
    */
   async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
@@ -294,8 +291,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the demands of features that are off. They stay, because the server does not read them
-   * now, and a client must not drop a demand by registering again.
+   * Returns the client's requirements for features that are off. They are kept: the server does not
+   * read them now, and a client must not drop a requirement by registering again.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -307,9 +304,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that only an initial access token gives. A client without these
- * rights gains none if it replaces its metadata. The grants of features do not count, because their
- * rules may have changed after the client registered.
+ * Whether the client has rights that only an initial access token gives. A client without them
+ * gains none by replacing its metadata. The grants of features do not count, because their rules
+ * may have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;
@@ -317,7 +314,7 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
 }
 
-/** Check this here, because the message for operators does not name the metadata field. */
+/** Check this here, because the operators' message does not name the metadata field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: KeyRing,
@@ -347,8 +344,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a text can be an `error_description` (RFC 6749 section 5.2). A message that quotes a sent
- * value cannot.
+ * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message that quotes a
+ * sent value cannot.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

@@ -4,8 +4,8 @@ import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
  * Throws if the redirect URIs lead to other places than before. People know the client by where its
- * responses go, and find it under this name on the applications page. So a client that a person has
- * allowed must not change these places afterwards (RFC 7592 section 2.2 lets a server refuse this).
+ * responses go, and find it under this name on the applications page. So a client must not change
+ * these places after a person has allowed it (RFC 7592 section 2.2 lets a server refuse this).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -18,12 +18,11 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
- * Returns the scopes after a replacement. A client that no one verified has all scopes (decision
- * 36).
+ * Returns the scopes after a replacement. An unverified client has all scopes (decision 36).
  *
- * A client with keys may have registered with an initial access token and asked for fewer scopes.
- * Its record does not show this. So it gets the scopes that it had and the ones that it asks for
- * now, and no scope that it never named.
+ * A client with keys may have registered with an initial access token and requested fewer scopes.
+ * Its record does not show this. So it gets the scopes that it had and those that it requests now,
+ * but no scope that it never named.
  */
 export function scopesReplaced(
   client: Client,

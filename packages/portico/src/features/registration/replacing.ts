@@ -2,13 +2,14 @@ import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from '../../store/client.ts';
 
-/** The maximum number of remembered networks. The one whose period is oldest is forgotten first. */
+/**
+ * The maximum number of remembered networks. The network with the oldest period is forgotten first.
+ */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often the clients of one network can replace their metadata. The limit is the same as
- * for registrations. Each process counts separately, because a replacement adds nothing to the
- * store.
+ * Limits how often clients of one network can replace their metadata, with the same limit as for
+ * registrations. Each process counts separately, because a replacement adds nothing to the store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -20,12 +21,12 @@ export class Replacing {
     this.#clock = clock;
   }
 
-  /** Counts a replacement. Throws a TooManyRegistrationsError if there were too many. */
+  /** Counts a replacement. Throws a TooManyRegistrationsError when the limit is reached. */
   count(network: string): void {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If the end of a period is too far in the future, the clock was set back after it was stored.
+    // If a period ends too far in the future, the clock was set back after the period was stored.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

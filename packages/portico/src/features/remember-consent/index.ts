@@ -34,8 +34,8 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // One remaining authorization would be enough to skip the next consent page, even if the
-    // setting is turned on later. So revoke all of them together.
+    // A single remaining authorization could skip the next consent page, even if the setting is
+    // turned on later. Revoke all of them together.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

@@ -17,8 +17,8 @@ import { recordRefusal } from './refusals.ts';
 export const FIRST_PARTY = 'first_party';
 
 /**
- * Finds the access that people have allowed to first-party clients on the consent page, and still
- * allow.
+ * Finds the access that people have allowed first-party clients on the consent page, and have not
+ * withdrawn.
  */
 export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
@@ -34,9 +34,9 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether an operator registered and marked the client, and all of its redirect URIs are web
-   * sites. Another program on a device could receive the response at any other redirect URI (RFC
-   * 8252 section 8.6). In a transaction, pass its connection.
+   * Whether an operator registered and marked the client, and all of its redirect URIs are
+   * websites. With any other redirect URI, another program on the device could receive the response
+   * (RFC 8252 section 8.6). In a transaction, pass its connection.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -76,7 +76,7 @@ export class FirstPartyMemory implements PriorConsent {
     return recordRefusal(this.#server, request, allowed);
   }
 
-  /** Returns the details that mark an authorization whose consent is remembered. */
+  /** Returns the details for an authorization whose consent is remembered. */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
     const inherited = consentOf(prior?.details);
     if (inherited !== null) return consentDetails(inherited);
@@ -85,10 +85,10 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still allows the server to skip the consent page. It may have
-   * changed after it was found, because the server called the host in between. The function locks
-   * the client, so that its mark and its redirect URIs change before or after this transaction.
-   * Between nodes of Galera, they may change until the commit.
+   * Whether this authorization still lets the server skip the consent page. It may have changed
+   * since it was found, because the server called the host in between. Locks the client, so that
+   * its mark and its redirect URIs change before or after this transaction. Between Galera nodes,
+   * they may change until the commit.
    */
   async #applies(
     id: string,
@@ -105,8 +105,8 @@ export class FirstPartyMemory implements PriorConsent {
 }
 
 /**
- * Whether the consent covers this request. If the client can have refresh tokens, the consent must
- * say that the access continues.
+ * Whether the consent covers this request. If the client can have refresh tokens, the consent page
+ * must have said that the access continues.
  */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
@@ -114,8 +114,8 @@ function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
 }
 
 /**
- * Returns the `sub` of an ID token, or null. Does not verify the token, because a false hint only
- * has the effect that the server shows the consent page (OpenID Connect Core section 3.1.2.1).
+ * Returns the `sub` of an ID token, or null. Does not verify the token: a false hint only makes the
+ * server show the consent page (OpenID Connect Core section 3.1.2.1).
  */
 function subjectOf(idToken: string): unknown {
   try {
@@ -127,7 +127,7 @@ function subjectOf(idToken: string): unknown {
 }
 
 /**
- * Whether the URL leads to a web site. The names and addresses of the person's own device do not
+ * Whether the URL leads to a website. The names and addresses of the person's own device do not
  * count.
  */
 function isWebSite(redirectUri: string): boolean {
@@ -136,5 +136,5 @@ function isWebSite(redirectUri: string): boolean {
   return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
 
-/** `localhost` and names below it (RFC 6761 section 6.3), and the unspecified addresses. */
+/** `localhost` and the names below it (RFC 6761 section 6.3), and the unspecified addresses. */
 const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;

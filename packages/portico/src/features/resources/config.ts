@@ -4,7 +4,7 @@ import { nonEmptyText } from '../../config.ts';
 const A_URL =
   'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
-/** Whether the text is an absolute http or https URL without a query, a fragment or credentials. */
+/** Whether the string is an absolute http or https URL without query, fragment and credentials. */
 function isResourceUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -41,16 +41,16 @@ export const resourcesShape = {
 /** The settings of a resource. */
 export interface ResourceInput {
   /**
-   * The scopes of `oauth_server:scopes` that clients can request for this API. Clients can also
+   * The scopes from `oauth_server:scopes` that clients can request for this API. Clients can also
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
   /** The API's name for people, on the consent page and in its metadata. Default: none. */
   readonly label?: string | undefined;
   /**
-   * Whether responses with 401 and 403 have a `WWW-Authenticate` header that names the API's
-   * metadata (RFC 9728) and the needed scope. A new authorization then also includes what the
-   * person has allowed this client for this API before. Default: false.
+   * Whether 401 and 403 responses have a `WWW-Authenticate` header with the API's metadata (RFC
+   * 9728) and the needed scope. A new authorization then also includes what the person has allowed
+   * this client for this API before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }

@@ -3,8 +3,8 @@ import { resourcesShape } from './config.ts';
 import { describeResources, resourceProblems } from './resources.ts';
 
 /**
- * Supports several APIs, each with separate tokens, scopes and metadata (RFC 8707, RFC 9728). A
- * client chooses one of them with the parameter `resource`.
+ * Supports several APIs with separate tokens, scopes and metadata (RFC 8707, RFC 9728). A client
+ * chooses an API with the parameter `resource`.
  */
 export const resources = defineFeature({
   name: 'resources',

@@ -13,10 +13,7 @@ interface Settings extends ResourcesConfig {
 
 const KEY = 'oauth_server:resources';
 
-/**
- * Returns the resources. The server publishes the metadata of each resource that is on its own
- * origin.
- */
+/** Returns the resources. The server publishes the metadata of resources on its own origin. */
 export function describeResources(
   configured: Configured,
   publicUrl: string,
@@ -31,7 +28,7 @@ export function describeResources(
   }));
 }
 
-/** Returns the problems of `oauth_server:resources` together with other settings. */
+/** Returns the problems of `oauth_server:resources` in combination with other settings. */
 export function resourceProblems(
   { resources, audience, scopes }: Settings,
   publicUrl: string,
@@ -51,9 +48,9 @@ export function resourceProblems(
 }
 
 /**
- * Returns problems of how a URL is written. Resources are compared character by character. So two
- * spellings of one address would be two resources. If a URL is not normalized, a client that
- * normalizes URLs could never name it.
+ * Returns problems with the spelling of a URL. Resources are compared character by character, so
+ * two spellings of one address would be two resources. A client that normalizes URLs could never
+ * name a URL that is not normalized.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
-/**
- * The setting that groups add to a scope. A problem names this setting, and not the whole scope.
- */
+/** The setting that groups add to a scope. A problem names this setting, not the whole scope. */
 export const scopeGroupShape = {
   group: z
     .custom<ScopeGroup>(() => true)
@@ -16,10 +14,10 @@ export const scopeGroupShape = {
 
 export interface ScopeGroupConfig {
   /**
-   * The group in which the consent page shows this scope: who the person is, what the client can
-   * see, or what it can change. By default, the scope's name decides. The scopes of OpenID Connect
-   * are about the person. A name with a word such as `read` or `view` means seeing, and any other
-   * name means changing.
+   * The group of this scope on the consent page: who the person is, what the client can see, or
+   * what it can change. By default, the scope's name decides. OpenID Connect scopes are about the
+   * person. A name with a word such as `read` or `view` means seeing, and any other name means
+   * changing.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
 }

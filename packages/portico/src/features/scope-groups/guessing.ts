@@ -1,15 +1,15 @@
 /**
- * The groups in which pages show scopes. A scope tells who the person is, reads the person's data,
- * or makes changes for the person.
+ * The groups of scopes on pages. A scope tells who the person is, reads the person's data, or makes
+ * changes for the person.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
-/** All groups, in the order in which pages show them. */
+/** All groups, in display order. */
 export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'];
 
-/** The scopes in OpenID Connect Core section 5.4, and `openid`. */
+/** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** A scope with one of these words in its name reads data. */
+/** A scope whose name contains one of these words reads data. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,7 +23,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** These words mean more than reading. If a name has words from both lists, these words decide. */
+/** These words mean more than reading. In a name with words from both lists, they decide. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -40,9 +40,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the group of a scope whose configuration names no group. The words in the scope's name
- * decide: `notes:read` and `drive.readonly` mean reading. If a name is not clear, the scope is in
- * the group for changes, so that people do not underestimate what they allow.
+ * Returns the group of a scope whose configuration names none. The words in the scope's name
+ * decide: `notes:read` and `drive.readonly` mean reading. An unclear name belongs to the changes,
+ * so that people do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

@@ -6,14 +6,14 @@ import { givenBy } from '../../store/given-access.ts';
 import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
- * Returns the scopes that this person has allowed this client before, for this audience. The scopes
- * come from active authorizations. The client must still be registered for them, and the server
- * must still offer them. The function does not check the person's permissions.
+ * Returns the scopes that this person has allowed this client before, for this audience. They come
+ * from active authorizations. The client must still be registered for them, and the server must
+ * still offer them. Does not check the person's permissions.
  *
  * Some authorizations do not count:
  *
- * - An authorization whose code was not redeemed. The code may have reached the wrong client.
- * - An authorization that an organization gave, because the person did not allow it.
+ * - An authorization whose code was not redeemed: the code may have reached the wrong client.
+ * - An authorization from an organization: the person did not allow it.
  * - All authorizations of an unverified client with several places for its responses. A person
  *   recognizes such a client by its place, and an authorization does not record the place. So one
  *   place could get what the person has allowed another place (decision 38).

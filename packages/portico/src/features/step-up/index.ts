@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { grantedBefore } from './granted-before.ts';
 
 /**
- * Lets clients ask for more scopes step by step, if the protected API asks for that, for example
+ * Lets clients request more scopes step by step if the protected API asks for them, for example
  * with challenges.
  */
 export const stepUp = defineFeature({

@@ -3,7 +3,7 @@ import type { ExpiredRecords } from '../../store/sql/expired.ts';
 import type { Store } from '../../store/store.ts';
 import type { MeasuredStoreOperation } from '../../measuring.ts';
 
-/** Receives the operations of the store. */
+/** Receives the store's operations. */
 interface StoreMeasuring {
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
   removed(rows: string, count: number): void;
@@ -11,7 +11,7 @@ interface StoreMeasuring {
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Returns a store that measures each operation of this one under the name of its method. */
+/** Returns a store that measures each operation of this one, named after its method. */
 export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: SqlDialect): Store {
   const records = Object.entries(store).map(([name, record]) => [
     name,
@@ -21,8 +21,8 @@ export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: 
 }
 
 /**
- * Returns a measured record. If a method calls another method of its record, the two are measured
- * as one operation. Telemetry stores data under the task object, so each task is created only once.
+ * Returns a measured record. If a method calls another method of its record, both count as one
+ * operation. Telemetry uses the task objects as keys, so each task is created only once.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();

@@ -4,15 +4,13 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import { countRows } from '../../store/sql/counting.ts';
 
-/** Properties that the kit's stores have in addition to the contract. */
+/** What the kit's stores have in addition to the contract. */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;
 }
 
-/**
- * Returns the state of the server for telemetry. It reads nothing until telemetry asks for a value.
- */
+/** Returns the server's state for telemetry. Reads nothing until telemetry asks for a value. */
 export function observedServer(
   database: Database,
   keys: KeyRing,
@@ -29,7 +27,7 @@ export function observedServer(
       const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
       const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
       return signing.flatMap((key) =>
-        // Do not report a key whose age is unknown.
+        // Do not report a key of unknown age.
         key === null || key.createdAt <= 0
           ? []
           : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],

@@ -3,7 +3,7 @@ import { HostTimeoutError, type FurtherErrorCodes, type OAuthErrorCode } from '.
 import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
 import { refusalCode } from '../../refusals.ts';
 
-/** The codes of the remaining refusals, as `refusalCode` returns them. */
+/** The codes of the other refusals, as `refusalCode` returns them. */
 type RefusalCode =
   | 'missing_token'
   | 'invalid_token'
@@ -21,9 +21,7 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/**
- * Every reason that is measured, except for those of features. Other texts cannot become reasons.
- */
+/** All measured reasons except those of features. No other string can become a reason. */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -56,8 +54,8 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Returns why work was refused or has failed: the code of the refusal, `unavailable`, `overloaded`
- * or `fault`. `others` are the codes of the features.
+ * Returns why work was refused or has failed: the refusal's code, `unavailable`, `overloaded` or
+ * `fault`. `others` are the features' codes.
  */
 export function getReason(
   error: unknown,

@@ -18,9 +18,9 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry for the server. It handles a telemetry that throws, rejects or
- * never ends, so that other code does not have to. If the application has no Telemetry, the server
- * has null in place of this object.
+ * Calls the application's Telemetry for the server, and handles a telemetry that throws, rejects or
+ * never ends, so that other code does not have to. Without a Telemetry, the server has null instead
+ * of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -30,8 +30,8 @@ export class TelemetryGuard implements Measuring {
   #latest: unknown;
 
   /**
-   * Portico calls `log` only when there is something to report. `errorCodes` are the error codes of
-   * the features.
+   * Portico calls `log` only when there is something to report. `errorCodes` are the features'
+   * error codes.
    */
   constructor(
     telemetry: Telemetry,
@@ -68,7 +68,7 @@ export class TelemetryGuard implements Measuring {
     return measuredStore(store, this, this.#database.dialect);
   }
 
-  /** Runs a store operation and measures it. */
+  /** Runs and measures a store operation. */
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T> {
     return this.#run(task, null, work, noStatus);
   }
@@ -85,7 +85,7 @@ export class TelemetryGuard implements Measuring {
     this.#tell(() => this.#telemetry.replayed(what));
   }
 
-  /** Like `Telemetry.removed`. Reports nothing if the count is 0. */
+  /** Like `Telemetry.removed`, but reports nothing if the count is 0. */
   removed(rows: string, count: number): void {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
@@ -114,7 +114,7 @@ export class TelemetryGuard implements Measuring {
 
   /**
    * Calls the telemetry without waiting for the result. Handles rejections, because an unhandled
-   * rejection would end the process.
+   * rejection would stop the process.
    */
   #tell(call: () => unknown): void {
     try {
@@ -165,17 +165,14 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/**
- * Whether this is a Measurement. The value comes from the application, so it may not match its
- * type.
- */
+/** Whether this is a Measurement. The application's value may not match its type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** Starts the work. If it throws, returns a rejected promise, like an async function. */
+/** Starts the work. If it throws, returns a rejected promise, as an async function does. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -185,8 +182,8 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection. The telemetry may pass on the error of the work, which the caller of the
- * work also gets.
+ * Ignores a rejection. The telemetry may pass on the error of the work, which the work's caller
+ * also gets.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

@@ -11,8 +11,8 @@ const LONGEST_ISSUER = 255;
 const LONGEST_TENANT = 255;
 
 /**
- * Whether the text is an https URL without a query, a fragment and credentials, or a SPIFFE trust
- * domain.
+ * Whether the string is a SPIFFE trust domain, or an https URL without query, fragment and
+ * credentials.
  */
 function isIssuer(text: string): boolean {
   if (isTrustDomain(text)) return true;
@@ -95,13 +95,13 @@ export interface TrustedIssuerInput {
   /** The https URL of the issuer's key set. Needed, unless `jwks_file` is set. */
   readonly jwks_uri?: string | undefined;
   /**
-   * The absolute path of a file with the issuer's key set. A change of the file takes effect
+   * The absolute path of a file with the issuer's key set. Changes to the file take effect
    * immediately. Default: none.
    */
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the set again for each assertion that one of its keys signed. So Portico rejects a
+   * fetches the set again for each assertion that one of its keys signed, and so rejects a
    * withdrawn key immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
@@ -116,15 +116,15 @@ export interface TrustedIssuerInput {
    */
   readonly asserts?: readonly string[] | undefined;
   /**
-   * The only value of the claim `tenant` that is accepted, at most 255 characters. If you leave it
-   * out, assertions must have no tenant. Links and tokens belong to one tenant and do not work for
-   * another one. Default: none.
+   * The only accepted value of the claim `tenant`, at most 255 characters. Without it, assertions
+   * must have no tenant. Links and tokens belong to one tenant and do not work for another one.
+   * Default: none.
    */
   readonly tenant?: string | undefined;
   /** How far the issuer's clock may differ, in seconds, at most 300. Default: 30. */
   readonly clock_tolerance?: number | undefined;
   /**
-   * The maximum age of an assertion, in seconds, at most a day. Tokens of Kubernetes need 3600.
+   * The maximum age of an assertion, in seconds, at most a day. Kubernetes tokens need 3600.
    * Default: 300.
    */
   readonly maximum_age?: number | undefined;
@@ -137,8 +137,8 @@ export interface TrustedIssuersConfig {
 
 export interface TrustedIssuersConfigInput {
   /**
-   * The issuers whose signed assertions the server accepts, such as the identity provider of an
-   * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
+   * The issuers whose signed assertions the server accepts, for example an organization's identity
+   * provider or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
    * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
    * issuer, Portico no longer trusts it, and the access that it gave to people's accounts ends
    * immediately. Access tokens of its workloads work until they expire, so also revoke these

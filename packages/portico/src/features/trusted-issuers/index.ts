@@ -5,14 +5,14 @@ import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 
 type Configured = NonNullable<TrustedIssuersConfig['trusted_issuers']>;
 
-/** Accepts signed assertions of other issuers (RFC 7521). */
+/** Accepts other issuers' signed assertions (RFC 7521). */
 export const trustedIssuers = defineFeature({
   name: 'trusted_issuers',
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // The server must not trust itself. If it accepted its own assertions, they could give more
-    // access than it has granted.
+    // The server must not trust itself: its own assertions could give more access than it has
+    // granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
@@ -26,7 +26,7 @@ export const trustedIssuers = defineFeature({
         key: `${keyOf(issuer)}:asserts`,
         message: 'may only be clients, because the issuer is a SPIFFE trust domain',
       })),
-    // An issuer asserts people or clients, not both. Otherwise, a token about a person could
+    // An issuer asserts either people or clients. Otherwise, a token about a person could
     // authenticate a program.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)

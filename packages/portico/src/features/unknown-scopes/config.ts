@@ -7,9 +7,9 @@ export const unknownScopesShape = {
 
 export interface UnknownScopesConfig {
   /**
-   * What Portico does if a client requests a scope that the server or the client does not have.
-   * `refuse`, the default, rejects the request. `ignore` drops the scope, as long as another scope
-   * remains.
+   * What Portico does when a client requests a scope that the server or the client does not have.
+   * `refuse` rejects the request. `ignore` drops the scope, as long as another scope remains.
+   * Default: `refuse`.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;
 }

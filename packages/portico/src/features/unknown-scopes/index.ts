@@ -4,7 +4,7 @@ import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
 /**
- * Decides what happens if a client requests scopes that the server or the client does not have
+ * Decides what happens when a client requests scopes that the server or the client does not have
  * (OpenID Connect Core section 3.1.2.1).
  */
 export const unknownScopes = defineFeature({
@@ -15,8 +15,8 @@ export const unknownScopes = defineFeature({
 });
 
 /**
- * Whether a scope is unknown, or belongs to another resource. A scope that the client has, but that
- * a grant does not contain, is not unknown. So Portico rejects a refresh that requests it. It also
+ * Whether a scope is unknown or belongs to another resource. A scope that the client has, but a
+ * grant does not contain, is not unknown: Portico rejects a refresh that requests it. It also
  * rejects `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>

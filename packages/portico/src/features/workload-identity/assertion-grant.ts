@@ -9,12 +9,12 @@ import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;
-/** Form fields of other ways in which the client could authenticate. */
+/** The form fields of other ways to authenticate the client. */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that reads requests in which a workload sends its token as the assertion of a
- * grant, and names its client (MCP, SEP-1933). The server treats such a request like
+ * Returns a function that reads requests in which a workload names its client and sends its token
+ * as the assertion of a grant (MCP, SEP-1933). The server treats such a request like
  * `client_credentials` with this token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
@@ -38,7 +38,7 @@ export function workloadGrant(server: Server): AssertionGrant {
 }
 
 /**
- * Returns the assertion type with which this client can present the token. If the token names no
+ * Returns the assertion type that this client can present the token with. If the token names no
  * trusted issuer, returns the type that only workloads have. The server then rejects the token like
  * any other invalid token, so that attackers cannot find out which issuers it trusts.
  */
@@ -52,7 +52,7 @@ async function typeOf(server: Server, assertion: string, clientId: string): Prom
   return issuer === undefined ? first : typeOfIssuer(issuer);
 }
 
-/** Returns the claims without verifying them. Returns null if the text is not a JWT. */
+/** Returns the unverified claims, or null if the string is not a JWT. */
 function claimsOf(assertion: string): JsonObject | null {
   try {
     return parseJws(assertion).payload;

@@ -3,9 +3,7 @@ import type { Clients } from '../../clients/clients.ts';
 import { clientPages } from '../../clients/listing.ts';
 import type { TrustedIssuers } from '../../assertions/trusted-issuers.ts';
 
-/**
- * Finds the workloads that cannot authenticate. Returns an empty list if there are no workloads.
- */
+/** Finds the workloads that cannot authenticate. Without workloads, returns an empty list. */
 export async function examineWorkloads(
   clients: Clients,
   issuers: TrustedIssuers,

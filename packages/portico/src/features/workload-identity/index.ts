@@ -6,7 +6,7 @@ import { workloadIdentityShape } from './config.ts';
 import { examineWorkloads } from './examination.ts';
 import { workloadTokens } from './workload-tokens.ts';
 
-/** Authenticates clients with the tokens of their platform, instead of secrets (RFC 7523). */
+/** Authenticates clients by tokens from their platform instead of secrets (RFC 7523). */
 export const workloadIdentity = defineFeature({
   name: 'workload_identity',
   config: workloadIdentityShape,
@@ -15,7 +15,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // If the schema is missing, no clients are stored. Another part reports the missing schema.
+      // Without the schema, no clients are stored. Another part reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []

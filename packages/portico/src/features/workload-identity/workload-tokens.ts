@@ -10,14 +10,12 @@ import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { ClientKeys } from '../../store/client.ts';
 
-/** A kind of token, and how to find out its issuer. */
+/** A kind of token, and how to find its issuer. */
 interface TokenKind {
   readonly type: string;
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
-  /**
-   * Returns the issuer that the token names. The result is not a text if the token names no issuer.
-   */
+  /** Returns the issuer that the token names. Not a string if it names none. */
   issuerOf(claims: JsonObject): unknown;
 }
 
@@ -28,8 +26,7 @@ const KINDS: readonly TokenKind[] = [
     isIssuer: (issuer) => !isTrustDomain(issuer),
     issuerOf: ({ iss }) => iss,
   },
-  // A JWT-SVID needs no `iss`. Its keys belong to the trust domain in `sub`, even if `iss` names
-  // something else.
+  // A JWT-SVID needs no `iss`. Its keys belong to the trust domain in `sub`, even if `iss` differs.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
@@ -38,9 +35,8 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. The result contains both types if the
- * server trusts both the `iss` and the trust domain in `sub`. It is empty if the server trusts
- * neither.
+ * Returns the types that a token with these claims can have: both types if the server trusts both
+ * the `iss` and the trust domain in `sub`, and none if it trusts neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -50,12 +46,12 @@ export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): re
   }).map(({ type }) => type);
 }
 
-/** Returns the type of the tokens of this issuer. */
+/** Returns the type of this issuer's tokens. */
 export function typeOfIssuer(issuer: string): string {
   return isTrustDomain(issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
 }
 
-/** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
+/** Returns how clients authenticate, for each kind of token from a trusted issuer. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');
   return KINDS.filter((kind) => issuers.some((issuer) => kind.isIssuer(issuer))).map(
@@ -90,7 +86,7 @@ class WorkloadTokens implements ClientAssertions {
   }
 
   /**
-   * Verifies the token before it reads the client, so that the server does the same work for every
+   * Verifies the token before reading the client, so that the server does the same work for every
    * client.
    */
   async #verify(
@@ -116,7 +112,7 @@ class WorkloadTokens implements ClientAssertions {
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
     // Several programs can share a client whose subject is a pattern. Only this log line tells
-    // which program it was.
+    // which one it was.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

@@ -1,6 +1,6 @@
 /**
- * Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection ends the process.
- * So this code passes every rejection to `next`.
+ * Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection stops the process,
+ * so this module passes every rejection to `next`.
  */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
@@ -18,11 +18,11 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it at the application's root, after the session and before the CSRF check. The CSRF check
- * would reject requests from other applications. Body parsers may come before it.
+ * Add it at the root of the application, after the session and before the CSRF check, which would
+ * reject requests from other applications. Body parsers may come before it.
  *
- * The endpoints are below `base_path`, except for some documents outside of it. If you mount the
- * middleware below a path, these documents are missing.
+ * The endpoints are below `base_path`. Some documents are outside of it: they are missing if you
+ * mount the middleware below a path.
  */
 export function portico(
   server: AuthorizationServer,
@@ -42,8 +42,8 @@ export function portico(
 }
 
 /**
- * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. It rejects no
- * requests by itself. If you have several resources, pass one: `bearer(server.resource(url))`.
+ * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. Does not reject
+ * any request itself. If you have several resources, pass one: `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): RequestHandler {
   return (req, res, next) => {
@@ -58,8 +58,8 @@ export function bearer(server: ProtectedRoutes): RequestHandler {
 }
 
 /**
- * Returns an error handler. If `token()` refuses a request, the handler responds with 401 or 403.
- * Add it before the application's own error handler.
+ * Returns an error handler that responds with 401 or 403 if `token()` refuses a request. Add it
+ * before your own error handler.
  */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
@@ -69,7 +69,7 @@ export function bearerErrors(): ErrorRequestHandler {
 }
 
 /**
- * Returns the Express request for a request that a host method receives, so that you can use
+ * Returns the Express request behind a request that a host method receives. Use it for
  * `req.session` and `req.user`. Throws if the request did not come through Express.
  */
 export function expressRequest(request: Request): ExpressRequest {

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
 import type { SentAnswer } from '../node/sent-answer.ts';
 
-/** Sends an answer as the reply of Fastify. */
+/** Sends an answer as Fastify's reply. */
 export function answer(
   { status, fields, cookies, body }: SentAnswer,
   reply: FastifyReply,
@@ -17,8 +17,8 @@ export function answer(
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
   for (const cookie of cookies) reply.header('set-cookie', cookie);
-  // Always send a stream: Fastify does not change its header fields. It would add a Content-Length
-  // to bytes, and change the Content-Type of text.
+  // Always send a stream, because Fastify does not change a stream's headers. It would add a
+  // Content-Length to bytes and change the Content-Type of text.
   const isStream = body === null || body instanceof ReadableStream;
   return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
 }

@@ -25,8 +25,8 @@ const requests = new Note<FastifyRequest>('fastify request');
 
 /**
  * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it
- * after the session plugins. Do not use a prefix, because the paths already include `base_path`,
- * and some documents are outside of it.
+ * after the session plugins. Do not use a prefix: the paths already include `base_path`, and some
+ * documents are outside of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -72,8 +72,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With ignoreTrailingSlash, the same path without the slash at the end is already a route.
-        // Both paths then lead to it.
+        // With ignoreTrailingSlash, the path without the slash at the end is already a route, and
+        // it also serves this path.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE')
           throw error;
       }
@@ -82,8 +82,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`. It
- * rejects no requests by itself. If you have several resources, pass one:
+ * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`.
+ * Does not reject any request itself. If you have several resources, pass one:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes) {
@@ -108,23 +108,23 @@ export function bearer(server: ProtectedRoutes) {
 }
 
 /**
- * Responds with 401 or 403 if `token()` refused the request. Call it in the application's error
- * handler, or use it as the error handler.
+ * Responds with 401 or 403 if `token()` refused the request. Call it from your error handler, or
+ * use it as the error handler.
  */
 export function bearerErrors(
   error: FastifyError | Error,
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If the first bytes of a response are already sent, Fastify would append this response to them.
-  // So throw, and Fastify ends the response.
+  // If part of a response is already sent, Fastify would append this response to it. Throw instead:
+  // Fastify then ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;
 }
 
 /**
- * Returns the Fastify request for a request that a host method receives, so that you can use
+ * Returns the Fastify request behind a request that a host method receives. Use it for
  * `request.session`. Throws if the request did not come through Fastify.
  */
 export function fastifyRequest(request: Request): FastifyRequest {

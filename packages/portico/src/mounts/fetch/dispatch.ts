@@ -6,38 +6,35 @@ type Log = AuthorizationServer['host']['log'];
 export interface Mountable {
   /** The endpoints, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /**
-   * The host. If the server seems to be mounted in the wrong place, Portico logs a warning there.
-   */
+  /** The host. If the server appears to be mounted in the wrong place, its log gets a warning. */
   readonly host?: { readonly log: Log };
   /** Portico calls this once, when the server is mounted. */
   mounted?(): void;
 }
 
-/** The result if there are endpoints with the request's path, but not with its method. */
+/** The result for a request whose path has endpoints, but none for its method. */
 export interface WrongMethod {
   /**
-   * Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and writes to the
-   * log.
+   * Logs the refusal, and returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6).
    */
   readonly refuse: (requestId: string) => Response;
 }
 
 /**
- * The endpoint for a request, or a function that refuses the request's method. Null for a path
- * without an endpoint.
+ * The endpoint for a request, or a function that refuses the method. Null if no endpoint has the
+ * path.
  */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds the endpoint for a request. Uses the request target as the client sent it, which must match
- * an endpoint's path exactly. So the host's middleware and guards for that path have seen the
- * request.
+ * Finds the endpoint for a request. The request target, as the client sent it, must match an
+ * endpoint's path exactly. This guarantees that the host's middleware and guards for the path have
+ * seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** Whether the mount is known to be in the right place, or a wrong place was already reported. */
+  /** Whether the mount is known to be in the right place, or the warning was already logged. */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {

@@ -1,6 +1,6 @@
 /**
- * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks
- * build on it.
+ * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks are
+ * built on it.
  */
 import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { readPath } from '../../http/request-target.ts';
@@ -9,8 +9,8 @@ import { MountedEndpoints, type Mountable } from './dispatch.ts';
 export type { Mountable } from './dispatch.ts';
 
 /**
- * Answers a request to one of the endpoints. For any other request, returns null and does not read
- * the body. Never rejects. `context` is the framework's request or context object. Portico passes
+ * Answers a request to one of the endpoints. For any other request, returns null without reading
+ * the body. Never rejects. `context` is the framework's request or context object; Portico passes
  * it to every host method.
  */
 export type FetchHandler<Context = unknown> = (
@@ -19,11 +19,11 @@ export type FetchHandler<Context = unknown> = (
 ) => Promise<Response | null>;
 
 /**
- * Returns one function for the endpoints of the server and of `more`, such as an McpServer.
+ * Returns one handler for the endpoints of the server and of `more`, for example an McpServer.
  *
  * The path in the request's URL must match an endpoint's path exactly. A HEAD request gets the
- * response to GET without its body. If a path does not have the method, the request gets a 405
- * response.
+ * response to GET without its body. A request with a method that the path does not support gets a
+ * 405 response.
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

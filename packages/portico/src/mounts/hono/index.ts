@@ -16,10 +16,10 @@ export type { Mountable } from '../fetch/index.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it at the application's root, after the session and before the CSRF check. The CSRF check
- * would reject requests from other applications.
+ * Add it at the root of the application, after the session and before the CSRF check, which would
+ * reject requests from other applications.
  *
- * Host methods receive Hono's context. The response includes the endpoint's cookies and all cookies
+ * Host methods receive Hono's context. The response contains the endpoint's cookies and all cookies
  * that are set on the context.
  */
 export function portico(
@@ -35,13 +35,13 @@ export function portico(
 }
 
 /**
- * A property of a BearerError. Its value is the body of the response that an error handler got from
- * the error, as Hono's own handler does. The symbol is global, so that two copies of this module
- * share it.
+ * A property of a BearerError: the body of the response that an error handler, for example Hono's
+ * own, has created from the error. The symbol is global, so that two copies of this module share
+ * it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response has exactly this body. A replaced or compressed body is another one. */
+/** Whether the response has exactly this body. A replaced or compressed body does not count. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -50,11 +50,11 @@ function hasTakenBody(
 }
 
 /**
- * Hono calls the method `getResponse` of an error. If an error has no such method, Hono prints the
- * error with its stack on the console.
+ * Hono calls an error's `getResponse` method. Without the method, Hono prints the error and its
+ * stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
-  // Allow redefinition, because this module may be loaded again during development.
+  // Allow redefinition: this module may be loaded again during development.
   configurable: true,
   value(this: BearerError & { [TAKEN]?: Response['body'] }) {
     const response = bearerErrorResponse(this);
@@ -64,12 +64,12 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 });
 
 /**
- * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. If `token()`
- * refuses a request, responds with 401 or 403. If you have several resources, pass one:
+ * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. Responds with
+ * 401 or 403 if `token()` refuses a request. If you have several resources, pass one:
  * `bearer(server.resource(url))`.
  *
- * For a refusal, Hono first calls the application's `onError` with a BearerError. If `onError`
- * responds with the error's status, its response is sent. It may also throw.
+ * For a refusal, Hono first calls your `onError` with a BearerError. If `onError` responds with the
+ * error's status, its response is sent. `onError` may also throw.
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -85,8 +85,7 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // Remove headers that were set for the replaced body, because the error handler has not removed
-    // them.
+    // Remove the headers of the replaced body, because the error handler did not remove them.
     const stale = hasTakenBody(c.res, c.error)
       ? OF_THE_BODY.filter((name) => name !== 'content-type')
       : [];
@@ -96,11 +95,11 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
 
 /**
  * Returns an error handler that responds when `token()` refuses a request:
- * `app.onError(bearerErrors((error, c) => …))`. It passes all other errors to the handler that you
+ * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to the handler that you
  * give.
  *
- * If you give no handler, it throws other errors again. Use this in a sub-application that leaves
- * errors to the main application.
+ * Without a handler, it throws other errors again. Use this in a sub-application that leaves errors
+ * to the main application.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -112,8 +111,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the refusal's headers to the context's headers. If a field has two values, Hono itself would
- * keep only one of them.
+ * Adds the refusal's headers to the context's headers. If a field has two values, Hono alone would
+ * keep only one.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -127,7 +126,7 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of the response and of the context. Hono itself would drop the cookies
+ * Responds with the headers of the response and of the context. Hono alone would drop the cookies
  * of one of them.
  */
 function answer(c: Context, response: Response): void {
@@ -157,8 +156,8 @@ function readRequest({ req }: Context): Request {
 }
 
 /**
- * Returns the bytes of the body as they were sent. If only Hono's formData() has read a form, the
- * form is serialized again.
+ * Returns the bytes of the body as sent. If only Hono's formData() has read a form, the form is
+ * serialized again.
  */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);

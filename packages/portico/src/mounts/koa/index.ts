@@ -19,8 +19,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it after the session and before the CSRF check. The CSRF check would reject requests from
- * other applications. Body parsers may come before it.
+ * Add it after the session and before the CSRF check, which would reject requests from other
+ * applications. Body parsers may come before it.
  *
  * Host methods receive Koa's context. Koa sends the response after earlier middleware, such as the
  * session, has finished.
@@ -40,8 +40,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. If `token()`
- * refuses a request, responds with 401 or 403. If you have several resources, pass one:
+ * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. Responds with 401
+ * or 403 if `token()` refuses a request. If you have several resources, pass one:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): Middleware {
@@ -62,7 +62,7 @@ export function bearer(server: ProtectedRoutes): Middleware {
 }
 
 /**
- * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has read, as raw text if
+ * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has parsed, as raw text if
  * possible. Returns undefined if no parser has read it.
  */
 function parsedBody({ request }: Context): unknown {
@@ -70,9 +70,9 @@ function parsedBody({ request }: Context): unknown {
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the answer. Adds its cookies to the cookies that are already set. */
+/** Sends the answer and adds its cookies to those already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
-  // Koa knows the length of a body in one piece.
+  // Koa can tell the length only of a body in one piece.
   const { status, fields, cookies, body } = await inOnePiece(given);
   if (body instanceof ReadableStream) forgiveLeaving(ctx);
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
@@ -98,8 +98,8 @@ function bytesOf(body: string | Uint8Array | null): Buffer | null {
 }
 
 /**
- * Ignores clients that disconnect before a stream has ended. Koa 3 would report each as an error of
- * the application, with a stack.
+ * Ignores clients that disconnect before a stream ends. Koa 3 would report each one as an
+ * application error, with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);

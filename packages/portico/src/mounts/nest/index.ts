@@ -37,7 +37,7 @@ export interface PorticoOptions {
   readonly close?: () => Promise<void>;
 }
 
-/** The options of `forRootAsync`: a factory that receives the application's own providers. */
+/** The options of `forRootAsync`: a factory that receives your application's providers. */
 export interface PorticoAsyncOptions
   extends
     Pick<ModuleMetadata, 'imports'>,
@@ -46,8 +46,8 @@ export interface PorticoAsyncOptions
 const OPTIONS = Symbol('portico/nest: options');
 
 /**
- * Adds the endpoints at the application's root, after all middleware of the application. Also adds
- * the providers that `@RequireScope()` needs.
+ * Adds the endpoints at the root of the application, after all of the application's middleware.
+ * Also adds the providers that `@RequireScope()` needs.
  */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   readonly #modules: ModuleRef;
@@ -57,13 +57,13 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     this.#modules = modules;
     this.#http = http;
   }
-  /** Creates the module with a server that exists already. */
+  /** Creates the module with an existing server. */
   static forRoot(options: PorticoOptions): DynamicModule {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
   /**
-   * Creates the module with a server that is built from the application's own providers. None of
-   * these providers may be request-scoped.
+   * Creates the module with a server that a factory builds from your application's providers. None
+   * of these providers may be request-scoped.
    */
   static forRootAsync({
     imports = [],
@@ -103,7 +103,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     await this.#options().close?.();
   }
   // Do not inject the options. If they depend on a request-scoped provider, Nest would never call
-  // the module's hooks. This method throws in that case.
+  // the module's hooks. This method throws instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -36,14 +36,14 @@ const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');
 /** The request of Express or Fastify. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
-/** Runs code in which `token()` works. */
+/** Runs code with a working `token()`. */
 type Run = <T>(work: () => T) => T;
-/** The result of a request's token look-up, and the API that it was made for. */
+/** The result of looking up a request's token, and the API it was looked up for. */
 const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error if the look-up of a token fails. The response explains the reason. */
+/** The error when a token look-up fails. The response gives the reason. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -67,14 +67,13 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http') throw error;
     if (adapter.isHeadersSent(reply)) {
-      // A part of another response was sent. Do not let the client take it for a complete one.
+      // Part of another response was sent. The client must not take it for a complete response.
       const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
       if (!outgoing.writableEnded) outgoing.destroy();
       return;
     }
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Do not send the response through Nest. Express would add an ETag, and both frameworks would
-    // add a charset to text.
+    // Bypass Nest: Express would add an ETag, and both frameworks would add a charset to text.
     if (adapter.getType() === 'express')
       return send(response, reply as ServerResponse, false).catch(() => {});
     answer(answerFromResponse(response), reply as FastifyReply);
@@ -83,7 +82,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Accepts only requests with a usable token that has the scopes in `@RequireScope()`. */
+/** Accepts only requests with a usable token that has the scopes from `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
@@ -105,8 +104,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, a refusal contains the required scope even if the request
-      // has no usable token. So `requireScope` must refuse that request.
+      // If challenges link to metadata, a refusal names the required scope even for a request
+      // without a usable token. So `requireScope` must refuse that request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -137,8 +136,8 @@ export class PorticoInterceptor implements NestInterceptor {
 
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
- * token's person needs the permissions for the scopes. If you pass no scopes, any usable token is
- * enough. Other requests get a 401 or 403 response.
+ * token's person needs the permissions for the scopes. Without scopes, any usable token is enough.
+ * Other requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -150,8 +149,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Sets the resource whose tokens a controller or a handler with `@RequireScope()` accepts. It must
- * be one of `oauth_server:resources`. By default, they accept tokens for `oauth_server:audience`.
+ * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL
+ * must be in `oauth_server:resources`. By default, they accept tokens for `oauth_server:audience`.
  *
  * @example
  * AtResource('https://shop.example/api')
@@ -160,8 +159,5 @@ export function AtResource(url: string): ClassDecorator & MethodDecorator {
   return SetMetadata(RESOURCE, url);
 }
 
-/**
- * Passes the request's token to a handler with `@RequireScope()`. The parameter is a
- * `TokenAccessor`.
- */
+/** Passes the request's token, a `TokenAccessor`, to a handler with `@RequireScope()`. */
 export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

@@ -20,15 +20,15 @@ export interface NextMount {
    * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
-  /** Returns the server. It starts at the first use. */
+  /** Returns the server, which starts on first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Runs code in which `token()` works. If you have several resources, pass the URL of one.
+   * Runs code with a working `token()`. If you have several resources, pass the URL of one.
    *
    * - In a route handler, pass the request. If `token()` refuses it, the response is 401 or 403.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of the work. If `token()` refuses the request, `withToken` throws a `BearerError`. Headers do
-   *   not contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
+   *   of the work, or throws a `BearerError` if `token()` refuses the request. Headers do not
+   *   contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
    *   refused there.
    */
   readonly withToken: WithToken;
@@ -49,15 +49,15 @@ interface Running {
 }
 
 /**
- * The request line if only headers are known. They contain neither the method nor the target, so no
- * proof matches.
+ * The request line when only headers are known. They contain neither the method nor the target, so
+ * no proof matches.
  */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
  * The servers that this process has started. They are stored globally, because Next loads a module
- * several times into a process: for different kinds of routes, and again after an edit.
+ * several times in one process: for different kinds of routes, and again after an edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -80,15 +80,15 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 }
 
 /**
- * Returns the endpoints as route handlers. Calls `start` once per process, at the first request,
- * because Next also loads routes during a build. If a process has two servers, give each its own
+ * Returns the endpoints as route handlers. Calls `start` once per process, at the first request:
+ * Next also loads routes during a build. If a process has two servers, give each one its own
  * `name`.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const running = () => startOnce(start, name);
 
-  // Next calls GET during a build. Read the request first, because this tells Next that the
-  // response depends on it.
+  // Next calls GET during a build. Read the request first: this tells Next that the response
+  // depends on the request.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;

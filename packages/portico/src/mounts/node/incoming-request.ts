@@ -3,8 +3,8 @@ import { finished, Readable } from 'node:stream';
 import type { BodyTakenError } from '../../http/body.ts';
 
 /**
- * The body of a request: text or bytes that a parser of the host has left, a stream that no code
- * has read, or an error if the body is gone. Null if the request has no body.
+ * The body of a request: the string or bytes from a parser of the host, an unread stream, or an
+ * error if the body is gone. Null if the request has no body.
  */
 export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
 
@@ -20,12 +20,12 @@ export interface RequestSource {
 }
 
 /**
- * A Request that is made on demand. Endpoints for clients read a few header fields and a short
- * text. A real Request, with its URL, its signal and its streams, takes longer to make than most of
- * these requests take to answer. Every other member makes the real Request, and then uses it.
+ * A Request that is created on demand. Endpoints for clients read a few headers and a short body.
+ * Creating a real Request, with its URL, signal and streams, takes longer than answering most of
+ * these requests. All other members create the real Request and use it.
  *
- * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error. So
- * pass it only to code that reads it.
+ * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error.
+ * Pass it only to code that reads it.
  */
 class IncomingRequest {
   readonly #source: RequestSource;
@@ -61,14 +61,14 @@ class IncomingRequest {
     if (this.#real === null) {
       const { body, request } = this.#source;
       this.#real = request(this.headers, this.#isRead ? '' : body(this.headers));
-      // Nothing can read the body a second time.
+      // The body cannot be read a second time.
       if (this.#isRead) void this.#real.text();
     }
     return this.#real;
   }
 }
 
-/** Writes U+FFFD in place of bytes that are not UTF-8, as `Request.text()` does. */
+/** Replaces bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
 const UTF8 = new TextDecoder();
 
 /** Reads the rest of a stream. Rejects if the sender closes the connection before the end. */
@@ -86,8 +86,8 @@ function bytesOf(source: Readable): Promise<Buffer> {
   });
 }
 
-// All other members of a Request come from the real one. A framework may have replaced the global
-// Request by a class that extends it.
+// All other members come from the real Request. A framework may have replaced the global Request
+// with a subclass.
 for (
   let prototype: object = Request.prototype;
   prototype !== Object.prototype;
@@ -112,7 +112,7 @@ function takeFromReal(name: string, isMethod: boolean): void {
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
-/** Returns a Request that is made on demand. */
+/** Returns a Request that is created on demand. */
 export function incomingRequest(source: RequestSource): Request {
   // Some frameworks replace the global Request while the application starts.
   if (!(IncomingRequest.prototype instanceof Request))

@@ -16,12 +16,12 @@ export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 /** Call these functions in your `node:http` request listener. */
 export interface NodeMount {
   /**
-   * Answers a request to one of the endpoints, and returns true. For any other request, returns
-   * false and does not touch the request. Rejects only if sending the response fails.
+   * Answers a request to one of the endpoints and returns true. For any other request, returns
+   * false and leaves the request untouched. Rejects only if sending the response fails.
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Runs a handler in which `token()` works. If `token()` refuses the request, sends the response.
+   * Runs a handler with a working `token()`. If `token()` refuses the request, sends the response.
    * Rejects with any other error from the handler. If you have several resources, pass one:
    * `server.resource(url)`.
    */

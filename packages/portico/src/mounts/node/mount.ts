@@ -13,8 +13,8 @@ import { incomingRequest, type SourceBody } from './incoming-request.ts';
 import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 /**
- * Returns the framework's request for a request that an endpoint or a host method receives, so that
- * you can use `req.session`. Returns null if the request did not come through this mount.
+ * Returns the framework's request behind a request that an endpoint or a host method receives. Use
+ * it for `req.session`. Returns null if the request did not come through this mount.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
@@ -24,16 +24,16 @@ export function incomingOf(request: Request): IncomingMessage | null {
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
-  /** Node's response. Nothing has been written to it yet. */
+  /** Node's response, still empty. */
   readonly outgoing: ServerResponse;
   /** The path and query as the client sent them. It begins with `/`. */
   readonly target: string;
-  /** The body that the host's parser has parsed. Undefined if no parser has read it. */
+  /** The body from the host's parser. Undefined if no parser has read it. */
   readonly parsed: unknown;
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always the origin of `public_url`, even with
+ * Returns the request for the endpoints. Its origin is always that of `public_url`, even with
  * `X-Forwarded-…` headers. If the host's parser has read the body, the body is serialized again.
  * The request aborts when the caller disconnects.
  */
@@ -43,12 +43,12 @@ export function requestFrom(asked: Incoming, origin: string): Request {
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
-/** Returns the same request as `requestFrom`, but makes it on demand. */
+/** Returns the same request as `requestFrom`, but creates it on demand. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
     discardAtEnd(asked);
-    // Begin to read, so that Node leaves the rest of the body to `discard`, which has a limit.
+    // Start reading, so that Node leaves the rest of the body to `discard`, which has a limit.
     if (!incoming.readableDidRead) incoming.read(0);
   }
   const request = incomingRequest({
@@ -80,25 +80,24 @@ function createRequest(
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // The declared length is not the length of a stream that the application made from the body, for
-  // example by decompressing it.
+  // The declared length is wrong for a stream that the application made from the body, for example
+  // by decompressing it.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
 /** Links the request to Node's message. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Remember the original target, because the URL does not contain it any more and a router may use
-  // it.
+  // Remember the original target: the URL no longer contains it, and a router may use it.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
 }
 
 /**
- * Returns a request that has only headers, for host handlers, host methods and the log. It has no
- * path and no body. `target` is the path and query as the client sent them. The caller's proof must
- * match `target`.
+ * Returns a request with only headers, for host handlers, host methods and the log. It has no path
+ * and no body. `target` is the path and query as the client sent them; the caller's proof must
+ * match it.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -111,8 +110,8 @@ export function headersOnly(
 }
 
 /**
- * Returns the original target of the request. If a framework shortens `url` below a prefix, it
- * stores the original in `originalUrl`.
+ * Returns the original target of the request. Frameworks that shorten `url` below a prefix keep the
+ * original in `originalUrl`.
  */
 function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -129,7 +128,7 @@ export function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
-/** Returns the response with its request's id. */
+/** Returns the response with the id of its request. */
 export function answerTo(incoming: IncomingMessage, response: Response): Response {
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
@@ -138,7 +137,7 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // Skip pseudo-headers of HTTP/2, because a Request cannot contain them.
+    // Skip HTTP/2 pseudo-headers, because a Request cannot contain them.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -162,12 +161,12 @@ function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to be serialized. The endpoint rejects the empty body instead.
+    // The body is nested too deeply to serialize. The endpoint rejects the empty body instead.
     return '';
   }
 }
 
-/** Returns the part of a Request's options that sets its body. */
+/** Returns the Request options that set the body. */
 function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
   if (typeof body === 'string' || body instanceof Uint8Array) return { body: body as BodyInit };
   const stream = body instanceof Readable ? unread(body) : failing(body);
@@ -179,22 +178,21 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Returns a body that fails with this error when it is read. */
+/** Returns a body that fails with this error when code reads it. */
 function failing(error: Error): ReadableStream {
   return new ReadableStream({ start: (controller) => controller.error(error) });
 }
 
 /**
- * Returns a body that has not been read yet. Cancelling it does not close the connection: if the
- * body is too large, the response must still reach the sender.
+ * Returns a body that has not been read yet. Cancelling it keeps the connection open: if the body
+ * is too large, the response must still reach the sender.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // After the body is discarded, no code reads from it any more. If it were paused, it would
-        // stop permanently.
+        // No code reads a discarded body any more, so never pause it: it would stay paused forever.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -217,12 +215,12 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that Portico reads only to reach the next request on the same connection. It reads at most
+ * Bodies that Portico reads only to reach the next request on the same connection, up to
  * `MOST_DISCARDED` bytes.
  */
 const discarding = new WeakSet<Readable>();
 
-/** After the response, discards the rest of the body. */
+/** Discards the rest of the body after the response. */
 function discardAtEnd({ incoming, outgoing, parsed }: Incoming): void {
   outgoing.once('close', () => {
     if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
@@ -242,8 +240,8 @@ function discard(source: Readable): void {
 
 /**
  * Undoes the host's parsing of a form. A list becomes a repeated field. An object becomes fields
- * with brackets in their names. A list with one element also becomes a field with brackets, because
- * a parser creates that list from `a[]=1`, and not from the field `a`.
+ * with brackets in their names, and so does a list with one element: parsers create such a list
+ * from `a[]=1`, not from the field `a`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -260,7 +258,7 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response. Adds its `Set-Cookie` headers to the ones that the framework has set. */
+/** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
 export async function send(
   response: Response,
   outgoing: ServerResponse,
@@ -288,7 +286,7 @@ async function sendAnswer(
     outgoing.end();
     return;
   }
-  // Send the body in one piece. The framework saves its session when the response ends.
+  // Send the body in one piece: the framework saves its session when the response ends.
   if (!(body instanceof ReadableStream)) {
     outgoing.end(body);
     return;
@@ -307,7 +305,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // A stream that fails before the endpoint reads it must not end the process.
+  // If a stream fails before the endpoint reads it, the process must keep running.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
@@ -320,7 +318,7 @@ export async function answerOf(
 }
 
 /**
- * Answers a request to an endpoint's path on Node's response. Host methods receive Node's request,
+ * Answers a request to an endpoint's path with Node's response. Host methods receive Node's request
  * with the properties that the framework has added. Rejects only if sending the response fails.
  */
 export async function answerDispatched(

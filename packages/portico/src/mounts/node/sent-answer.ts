@@ -2,15 +2,15 @@ import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
 import { toResponse, type Reply } from '../../replies/responses.ts';
 
-/** An answer as Node's servers send it. */
+/** An answer in the form that Node's servers send. */
 export interface SentAnswer {
   /** The HTTP status. */
   readonly status: number;
-  /** The header fields, in lower case and sorted. `set-cookie` is not one of them. */
+  /** The header fields in lowercase, sorted, without `set-cookie`. */
   readonly fields: readonly SentField[];
   /** The values of the `Set-Cookie` fields. */
   readonly cookies: readonly string[];
-  /** The body: text, bytes or a stream. Null for an empty body. */
+  /** The body: a string, bytes or a stream. Null for an empty body. */
   readonly body: string | Uint8Array | ReadableStream | null;
 }
 
@@ -18,13 +18,13 @@ export interface SentAnswer {
 export interface SentField {
   readonly name: string;
   readonly value: string;
-  /** Whether the value is added to the application's value. Otherwise, it replaces that value. */
+  /** Whether to add the value to the application's value instead of replacing it. */
   readonly isAdded: boolean;
 }
 
 /**
- * Returns a reply as Node's servers send it. If the reply is not valid, throws an error, as
- * `new Response()` does.
+ * Converts a reply to the form that Node's servers send. Throws if the reply is not valid, as `new
+ * Response()` does.
  */
 export function answerFromReply(reply: Reply): SentAnswer {
   const { status, headers, body, cookies = [] } = reply;
@@ -35,7 +35,9 @@ export function answerFromReply(reply: Reply): SentAnswer {
     : answerFromResponse(toResponse(reply));
 }
 
-/** Whether a Response of this reply has these header fields, sorted, and this body. */
+/**
+ * Whether a Response for this reply would have exactly these sorted header fields and this body.
+ */
 function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
   if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
@@ -51,10 +53,10 @@ function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
 }
 
 const NAME = /^[\w-]+$/;
-/** Matches a value of printable ASCII characters that a Response does not trim. */
+/** Matches a value of printable ASCII characters that a Response would not trim. */
 const VALUE = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 
-/** Returns a Response as Node's servers send it. */
+/** Converts a Response to the form that Node's servers send. */
 export function answerFromResponse(response: Response): SentAnswer {
   const { status, headers } = response;
   const fields = fieldsOf([...headers].filter(([name]) => name !== 'set-cookie'));
@@ -62,7 +64,7 @@ export function answerFromResponse(response: Response): SentAnswer {
   return { status, fields, cookies: headers.getSetCookie(), body };
 }
 
-/** Returns the answer with its body in one piece, unless the body is an event stream. */
+/** Returns the answer with its body in one piece. Does not change an event stream. */
 export async function inOnePiece(answer: SentAnswer): Promise<SentAnswer> {
   const { body, fields } = answer;
   if (!(body instanceof ReadableStream)) return answer;

@@ -5,8 +5,8 @@ import { getDialect } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/console-context.ts';
 
 /**
- * Adds `db:backup <file>`. It copies a SQLite database as it is at one moment, even while processes
- * write to it.
+ * Adds `db:backup <file>`, which copies a SQLite database as it is at one moment, even while
+ * processes write to it.
  */
 export const addDbBackup: AddCommands = (program, context) => {
   program
@@ -42,7 +42,7 @@ export const addDbBackup: AddCommands = (program, context) => {
 };
 
 /**
- * Creates an empty file that only its owner can read. SQLite then fills it. Fails if the file
+ * Creates an empty file that only its owner can read; SQLite then fills it. Fails if the file
  * exists, because another copy may be in progress.
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
@@ -64,10 +64,7 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/**
- * Copies the database. Then waits until the copy is on disk, because the engine does not wait for
- * that.
- */
+/** Copies the database, then waits until the copy is on disk. The engine does not wait for that. */
 async function copy(
   context: ConsoleContext,
   write: () => Promise<unknown>,

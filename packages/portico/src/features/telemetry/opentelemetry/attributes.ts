@@ -2,10 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
-/**
- * The names of metrics and spans. If OpenTelemetry's semantic conventions define a name, it is
- * used.
- */
+/** The names of metrics and spans, from OpenTelemetry's semantic conventions where they exist. */
 
 export const SCOPE = 'portico';
 
@@ -31,14 +28,14 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The names of the engines in the conventions. MariaDB is reported as MySQL. */
+/** The engines' names in the conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** Returns the attributes of a task that never change. */
+/** Returns a task's attributes that never change. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -46,7 +43,7 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods in RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values,
+ * The methods from RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values,
  * because anyone can send any method.
  */
 const METHODS: ReadonlySet<string> = new Set([
@@ -70,8 +67,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Returns a function that creates a value once for each key, and remembers it. There are only as
- * many keys as tasks, statuses and reasons.
+ * Returns a function that creates a value once per key and remembers it. The number of keys is
+ * limited to the tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

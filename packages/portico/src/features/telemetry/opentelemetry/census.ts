@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
- * The number of rows that one statement reads. This takes some milliseconds on every engine, even
+ * The number of rows that one statement reads. It takes a few milliseconds on every engine, even
  * for a large table.
  */
 const SLICE = 5000;
@@ -14,7 +14,7 @@ const PAUSE = 500;
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
-/** How long a collection of metrics waits for a count, in milliseconds. */
+/** How long a metrics collection waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
 /** Returns the time in milliseconds, and pauses. */
@@ -28,16 +28,13 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/**
- * Counts the active rows of a table. It counts in slices, rarely, and only while metrics are
- * collected.
- */
+/** Counts the active rows of a table: in slices, rarely, and only while metrics are collected. */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
   #known: number | null = null;
   #counting: Promise<void> | null = null;
-  /** The time at which the next count may begin. */
+  /** When the next count may begin. */
   #due = -Infinity;
 
   /** `count` counts at most `limit` rows after an id. */
@@ -47,8 +44,8 @@ export class Census {
   }
 
   /**
-   * Returns the last complete count. Returns null before the first count, and if the last count
-   * failed. Never rejects, and waits at most a second.
+   * Returns the last complete count, or null before the first count or if the last one failed.
+   * Never rejects, and waits at most a second.
    */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {
@@ -72,7 +69,7 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is unavailable, as other metrics show. An old number would hide this.
+      // The store is unavailable. Other metrics show this, and an old number would hide it.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -81,8 +78,8 @@ export class Census {
 }
 
 /**
- * Returns the result of the work. If the work takes too long, returns `otherwise`. A collection of
- * metrics must not wait for a store that does not answer.
+ * Returns the result of the work, or `otherwise` if the work takes too long. A metrics collection
+ * must not wait for a store that does not respond.
  */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([work, setTimeout(PATIENCE, otherwise, { ref: false })]);

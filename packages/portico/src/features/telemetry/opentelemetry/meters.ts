@@ -24,7 +24,7 @@ import {
 } from './attributes.ts';
 import { observeServer } from './observing.ts';
 
-/** The histogram buckets of the conventions, for requests and for statements, in seconds. */
+/** The conventions' histogram buckets for requests and statements, in seconds. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
@@ -84,7 +84,7 @@ export class Meters {
     );
   }
 
-  /** Records a finished task and how long it took, in seconds. */
+  /** Records a finished task and its duration in seconds. */
   took(
     task: MeasuredTask,
     request: Request | null,
@@ -111,8 +111,8 @@ export class Meters {
 }
 
 /**
- * Returns a function that returns the attributes of a grant or store operation for a failure
- * reason. An empty reason means success.
+ * Returns a function from a failure reason to the attributes of a grant or store operation. An
+ * empty reason means success.
  */
 function taskAttributes(
   task: MeasuredGrant | MeasuredStoreOperation,
@@ -122,8 +122,7 @@ function taskAttributes(
 }
 
 /**
- * Returns a function that returns the attributes of an endpoint's response for a method, scheme and
- * status.
+ * Returns a function from a method, scheme and status to the attributes of an endpoint's response.
  */
 function endpointAttributes(
   task: MeasuredEndpoint,

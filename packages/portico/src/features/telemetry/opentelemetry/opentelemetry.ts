@@ -4,7 +4,7 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** Options: which data to record, and where to send it. */
+/** Which data to record, and where to send it. */
 export interface OpenTelemetryOptions {
   /** Whether to record metrics. Defaults to true. */
   readonly metrics?: boolean;
@@ -20,20 +20,20 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Returns a Telemetry that records metrics and traces through `@opentelemetry/api`. Pass it as the
+ * Returns a Telemetry that records metrics and traces with `@opentelemetry/api`. Pass it as the
  * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create a separate
- * one for each server. docs/telemetry.md lists names, units and attributes. If no SDK is
- * registered, nothing is recorded.
+ * one for each server. Without a registered SDK, it records nothing. For names, units and
+ * attributes, see docs/telemetry.md.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider only at the first measurement, because it may be registered late.
+  // Look up the global provider at the first measurement, because it may be registered late.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // This provider can be used immediately, even if the real one is registered later.
+  // This provider works immediately, even if the real one is registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {

@@ -29,8 +29,8 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /**
- * Records the spans of a server. The span of an endpoint contains the span of a grant, which
- * contains the spans of the store.
+ * Records a server's spans. An endpoint's span contains the grant's span, which contains the
+ * store's spans.
  */
 export class Spans {
   readonly #tracer: Tracer;
@@ -50,8 +50,8 @@ export class Spans {
   }
 
   /**
-   * Starts the span of an endpoint inside the active span. If there is no active span, continues
-   * the caller's trace.
+   * Starts an endpoint's span inside the active span. Without an active span, continues the
+   * caller's trace.
    */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
@@ -72,7 +72,7 @@ export class Spans {
 
 /**
  * Reasons that mark the span as failed. A refusal is not a failure of the server: its reason is
- * recorded, and the status of the span stays unset.
+ * recorded, but the span's status stays unset.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
@@ -87,7 +87,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // If there is no SDK, there is no span to run in.
+    // Without an SDK, there is no span to run in.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }
