@@ -135,7 +135,7 @@ function list(
   if (unknown !== undefined) {
     throw new RegistrationError(
       `The client does not have the ${what} ${JSON.stringify(unknown)}; it has ` +
-        `${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
+        (has.map((each) => JSON.stringify(each)).join(', ') || 'none'),
     );
   }
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];

@@ -37,7 +37,7 @@ export async function checkAlgorithm(
     throw new RegistrationError(
       // A client that registers itself can send any string, and the log contains this message.
       `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
-        `${keys.algorithms.names.join(', ')}`,
+        keys.algorithms.names.join(', '),
     );
   }
   if (!scopes.includes('openid') || !isForPeople) {
