@@ -50,8 +50,8 @@ export class OAuthError extends Error {
 }
 
 /**
- * A request that needs a proof of the client's key has no valid proof. The proof is missing,
- * invalid or incomplete.
+ * A request must prove that the client has its key, but the proof is missing, invalid or
+ * incomplete.
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';

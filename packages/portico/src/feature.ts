@@ -60,8 +60,8 @@ export type ConfigOf<Shape extends ConfigShape> = {
 };
 
 /**
- * A feature of the server. A feature is independent of any single server's configuration: each of
- * its functions receives `Config`, the section `oauth_server` with the feature's own keys.
+ * A feature of the server. The same feature object can serve several servers. Each of its functions
+ * receives `Config`: the section `oauth_server`, including the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in problems, in lower snake case. */
@@ -168,10 +168,7 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
   readonly needs: readonly (keyof Contribution)[];
   /** Returns the problems of the configuration when the profile applies to the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
-  /**
-   * Returns the configuration keys that are off but that the profile needs when it applies to
-   * single clients.
-   */
+  /** Returns the configuration keys to turn on before the profile can apply to single clients. */
   missing(config: Config): readonly string[];
 }
 

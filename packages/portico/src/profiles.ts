@@ -55,8 +55,8 @@ export interface OfferedProfile extends SecurityProfile {
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
 /**
- * The profile for clients whose profile no feature of this server provides. Such a client gets no
- * tokens.
+ * The profile of a client if no feature of this server provides the client's own profile. The
+ * client gets no tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',

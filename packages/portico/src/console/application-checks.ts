@@ -3,8 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// Why the doctor skips a check: without the host kit, an application has no named routes, for
-// example.
+// The doctor gives this reason when it skips a check. Without the host kit, an application has no
+// named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '; to check that the address leads to it, add --online';

@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 
 /**
  * Returns how clients can register without `oauth:client:create`, or null if they currently cannot.
- * Prefers a way that needs no token.
+ * If there are several ways, returns one that needs no token.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;

@@ -107,8 +107,8 @@ async function open(context: ConsoleContext): Promise<Outbox> {
 }
 
 /**
- * Reads which messages the operator has selected. A command without a selection fails, so it
- * changes nothing by mistake.
+ * Reads which messages the operator has selected. A command without a selection fails and changes
+ * nothing.
  */
 function select(
   context: ConsoleContext,

@@ -54,7 +54,7 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/** Removes an undefined folder: bundlers replace `import.meta.dirname` with undefined. */
+/** Removes the folder if it is undefined. Bundlers replace `import.meta.dirname` with undefined. */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }

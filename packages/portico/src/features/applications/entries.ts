@@ -120,8 +120,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names for a page. Leaves out an unverified client's self-chosen name, because some
- * views do not mark unverified clients.
+ * Returns the names for a page. Leaves out the name that an unverified client has chosen, because
+ * some views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

@@ -165,8 +165,8 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of an id from this time. Earlier ids are smaller, and later ids
- * are greater or begin with these digits. Rounds a fraction of a millisecond up.
+ * Returns the first twelve digits of an id that was created at this time. Earlier ids are smaller,
+ * and later ids are greater or begin with these digits. Rounds a fraction of a millisecond up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)

@@ -9,9 +9,7 @@ import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
-/**
- * Temporary status codes (408 and 429). They do not refuse the token, so the server sends it again.
- */
+/** Status codes for temporary problems (408 and 429). The server sends the token again. */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**

@@ -9,8 +9,8 @@ import { describeSession, LOGOUT, SessionLogout } from './session-logout.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted old records of sign-ins at clients. Missing if `back_channel_logout` is
-     * off.
+     * The number of old client sign-in records that were deleted. Missing if `back_channel_logout`
+     * is off.
      */
     readonly sessionClients?: number;
   }

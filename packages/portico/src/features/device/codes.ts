@@ -165,10 +165,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/**
- * Denies a request. It also denies a denied request again, in case the first statement's result was
- * lost.
- */
+/** Denies a request. Running the statement twice is safe, in case the first result was lost. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

@@ -6,7 +6,10 @@ import type { DpopNonces } from './nonces.ts';
 
 /** A proof and the request that it must match. */
 export interface ProofRequest {
-  /** The `DPoP` header. Several headers are joined with commas. Null without such a header. */
+  /**
+   * The `DPoP` header. Several headers are joined with commas. Null if the request has no such
+   * header.
+   */
   readonly proof: string | null;
   readonly method: string;
   /** The public URL, as clients in front of all proxies use it. */

@@ -112,8 +112,8 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that were not used since this time. Keeps rows with a decision of
-   * the person or an operator.
+   * Removes at most `limit` rows that were not used since this time. Keeps rows in which the person
+   * or an operator has ended or allowed access.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;

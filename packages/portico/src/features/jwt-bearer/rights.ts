@@ -12,7 +12,9 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
  * server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
-/** Scopes without effect: this grant issues neither an ID token nor a refresh token. */
+/**
+ * Scopes that have no effect, because this grant issues neither an ID token nor a refresh token.
+ */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
 /** Throws a JwsError if the client's security profile does not allow this algorithm. */

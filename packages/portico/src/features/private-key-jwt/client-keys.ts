@@ -258,7 +258,10 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/** Forgets the oldest sets when there are too many keys: anyone can publish a very large set. */
+/**
+ * Forgets the oldest sets when there are too many keys, because anyone can publish a very large
+ * set.
+ */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
   let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);

@@ -117,8 +117,8 @@ function getKey(presented: string): Uint8Array {
 }
 
 /**
- * Returns the context of an encrypted response: its row and its use. Decryption fails for another
- * row or an earlier use.
+ * Returns the context of an encrypted response: its row and the use of the refresh token.
+ * Decryption fails with any other row or use.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

@@ -95,7 +95,10 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
   };
 }
 
-/** Returns the fields of features. A field that the client does not send has no values. */
+/**
+ * Returns the values of the fields that features add. A field that the client does not send is
+ * empty.
+ */
 function readFurther(
   sent: SentMetadata,
   { further = [], cameWithToken, wasVouchedFor = cameWithToken }: MetadataRules,

@@ -20,8 +20,8 @@ export function consentDetails(consent: KeptConsent): Details {
 }
 
 /**
- * Returns the consent from the details of an authorization, or null. Authorizations of devices and
- * organizations, for example, contain none.
+ * Returns the consent from the details of an authorization, or null. For example, an authorization
+ * for a device or from an organization has no consent.
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;

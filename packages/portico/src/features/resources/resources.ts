@@ -28,7 +28,7 @@ export function describeResources(
   }));
 }
 
-/** Returns the problems of `oauth_server:resources` in combination with other settings. */
+/** Returns the conflicts between `oauth_server:resources` and other settings. */
 export function resourceProblems(
   { resources, audience, scopes }: Settings,
   publicUrl: string,

@@ -40,9 +40,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the group of a scope whose configuration names none. The words in the scope's name
- * decide: `notes:read` and `drive.readonly` mean reading. An unclear name belongs to the changes,
- * so that people do not underestimate what they allow.
+ * Returns the group of a scope if the configuration does not set one. The words in the scope's name
+ * decide: `notes:read` and `drive.readonly` mean reading. A scope with an unclear name is in the
+ * group for changes, so that people do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

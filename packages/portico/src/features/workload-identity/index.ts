@@ -6,7 +6,7 @@ import { workloadIdentityShape } from './config.ts';
 import { examineWorkloads } from './examination.ts';
 import { workloadTokens } from './workload-tokens.ts';
 
-/** Authenticates clients by tokens from their platform instead of secrets (RFC 7523). */
+/** Lets clients authenticate with a token from their platform instead of a secret (RFC 7523). */
 export const workloadIdentity = defineFeature({
   name: 'workload_identity',
   config: workloadIdentityShape,

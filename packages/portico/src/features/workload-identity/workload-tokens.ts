@@ -15,7 +15,10 @@ interface TokenKind {
   readonly type: string;
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
-  /** Returns the issuer that the token names. Not a string if it names none. */
+  /**
+   * Returns the issuer that the token names. The result is not a string if the token names no
+   * issuer.
+   */
   issuerOf(claims: JsonObject): unknown;
 }
 

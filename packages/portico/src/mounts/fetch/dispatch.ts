@@ -12,7 +12,7 @@ export interface Mountable {
   mounted?(): void;
 }
 
-/** The result for a request whose path has endpoints, but none for its method. */
+/** The result when endpoints exist for the request's path, but not for its method. */
 export interface WrongMethod {
   /**
    * Logs the refusal, and returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6).

@@ -150,7 +150,7 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 
 /**
  * Sets the resource whose tokens a controller or handler with `@RequireScope()` accepts. The URL
- * must be in `oauth_server:resources`. By default, they accept tokens for `oauth_server:audience`.
+ * must be in `oauth_server:resources`. The default is `oauth_server:audience`.
  *
  * @example
  * AtResource('https://shop.example/api')
