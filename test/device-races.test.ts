@@ -1,4 +1,5 @@
 // @engines all, long: it races processes
+import type { PersonReference } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';
@@ -78,3 +79,26 @@ test('a device that polls two processes in turn is slowed down by both', async (
   for (const at of [one, other, one]) answers.push(await errorOf(await poll(at, tv, begun)));
   expect(answers).toEqual(['authorization_pending', 'slow_down', 'slow_down']);
 });
+
+// @shows AS-31.6, AS-31.8, AS-31.9
+test.each(['revokePerson', 'erasePerson', 'endAll'] as const)(
+  'a question that a person saw gives a device no tokens after the end of access: %s',
+  async (end) => {
+    for (let round = 0; round < SCALE.mixedRaceRounds; round += 1) {
+      const earlier = await begin(one, tv, scope);
+      await decide(ada, earlier);
+      const [held] = (await one.server.access.list()).items;
+      const begun = await begin(other, tv, scope);
+      const asked = await enter(ada, begun.user_code);
+      const answering = ada.submit(asked, { decision: 'allow' });
+      // In every second round, access ends after the answer.
+      if (round % 2 === 1) await answering;
+      const { access } = one.server;
+      await (end === 'endAll' ? access.endAll() : access[end](held?.person as PersonReference));
+      expect([200, 400]).toContain((await answering).status);
+      for (const each of [earlier, begun])
+        for (const at of [one, other]) expect((await poll(at, tv, each)).status).toBe(400);
+      expect((await access.list()).items).toEqual([]);
+    }
+  },
+);

@@ -30,7 +30,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
-import { porticoHere, ROOT } from './support/console.ts';
+import { portico, porticoHere, ROOT } from './support/console.ts';
 import { formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /** The device authorization grant (RFC 8628). */
@@ -532,6 +532,106 @@ test('without the switch there is no table, endpoint, metadata member or grant',
   await expect(
     without.application.database.execute('SELECT 1 FROM oauth_device_codes'),
   ).rejects.toThrow(/oauth_device_codes/);
+});
+
+describe('the end of access that another process runs while a person answers for a device', () => {
+  let own: RunningPortal;
+  let box: TestClient;
+  let person: Visitor;
+  let id: string;
+  /** Runs once, after the next statement that matches. The request waits for it. */
+  let next: { readonly after: RegExp; readonly act: () => Promise<unknown> } | null = null;
+
+  beforeAll(async () => {
+    own = await startPortal({ config: DEVICES });
+    const { database } = own.application;
+    const execute = database.execute.bind(database);
+    database.execute = async (sql, ...rest) => {
+      const result = await execute<never>(sql, ...rest);
+      const now = next?.after.test(sql) === true ? next : null;
+      if (now !== null) next = null;
+      await now?.act();
+      return result;
+    };
+    box = await registerDevice(own);
+    person = await own.signedIn(ADA);
+  });
+  afterAll(() => own.close());
+
+  const COMMANDS = ['oauth:person:erase', 'oauth:person:revoke', 'oauth:restored'] as const;
+
+  async function end(command: (typeof COMMANDS)[number]): Promise<void> {
+    const args = {
+      'oauth:person:erase': ['accounts', id, '--yes'],
+      'oauth:person:revoke': ['accounts', id],
+      'oauth:restored': ['--yes'],
+    };
+    const { code, stderr } = await portico([command, ...args[command], '--json'], {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...own.env, PUBLIC_URL: own.url, PORTAL_CONFIG: JSON.stringify(DEVICES) },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }
+
+  /** Allows a request, and returns the subject in the tokens of the device. */
+  async function subjectOfNew(): Promise<string> {
+    const begun = await begin(own, box);
+    await decide(person, begun);
+    const { id_token: idToken } = await tokensOf(await poll(own, box, begun));
+    id = (await own.server.access.list()).items[0]?.person.id ?? '';
+    return decodeJwt(idToken).sub ?? '';
+  }
+
+  // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
+  test.each(COMMANDS)(
+    '%s: an answer that the server is recording begins no access',
+    async (command) => {
+      const subject = await subjectOfNew();
+      const begun = await begin(own, box);
+      const asked = await enter(person, begun.user_code);
+      next = { after: /^SELECT .* FROM oauth_subjects/, act: () => end(command) };
+      const answer = await person.submit(asked, { decision: 'allow' });
+      expect(next).toBeNull();
+      expect(answer.status).toBe(400);
+      expect((await poll(own, box, begun)).status).toBe(400);
+      expect((await own.server.access.list()).items).toEqual([]);
+      expect((await subjectOfNew()) === subject).toBe(command !== 'oauth:person:erase');
+    },
+  );
+
+  // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
+  test.each(COMMANDS)(
+    '%s: a question that the person saw before cannot be allowed',
+    async (command) => {
+      await subjectOfNew();
+      const begun = await begin(own, box);
+      const asked = await enter(person, begun.user_code);
+      await end(command);
+      expect((await person.submit(asked, { decision: 'allow' })).status).toBe(400);
+      expect((await poll(own, box, begun)).status).toBe(400);
+      expect((await own.server.access.list()).items).toEqual([]);
+    },
+  );
+
+  // @shows AS-31.6, AS-48.5
+  test('after oauth:person:revoke, the person can enter the code again and allow the request', async () => {
+    await subjectOfNew();
+    const begun = await begin(own, box);
+    await enter(person, begun.user_code);
+    await end('oauth:person:revoke');
+    await decide(person, begun);
+    await tokensOf(await poll(own, box, begun));
+  });
+
+  // @shows AS-31.9
+  test('oauth:restored ends each request that no person has answered, and its device gets expired_token', async () => {
+    const begun = await begin(own, box);
+    await end('oauth:restored');
+    expect(await refusalOf(await poll(own, box, begun))).toEqual([400, 'expired_token']);
+    expect(await textOf(await enter(person, begun.user_code))).toContain(
+      'This code is unknown or has expired',
+    );
+  });
 });
 
 describe('a device at one of several resources', () => {

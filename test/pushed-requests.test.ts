@@ -351,6 +351,14 @@ describe('a request that was pushed', () => {
     await expectPage(await ada.visit(pushedUrl(portal, client, `${unknown}A`)));
   });
 
+  // @shows AS-31.9
+  test('can no longer be used after oauth:restored, but one that is pushed later can', async () => {
+    const url = await pushedNow(portal, client);
+    await portal.server.access.endAll();
+    await expectPage(await ada.visit(url));
+    await tokensOf(await allowed(ada, await ada.visit(await pushedNow(portal, client))));
+  });
+
   // @shows AS-25.7
   test('is refused if its request_uri is repeated or comes with a request; other kinds are refused as before', async () => {
     const url = await pushedNow(portal, client);

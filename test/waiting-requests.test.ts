@@ -318,6 +318,17 @@ describe('a request that is too long for a cookie', () => {
     expect((await counted()).waiting).toBe(before.waiting);
   });
 
+  // @shows AS-31.9
+  test('does not continue after oauth:restored, but one that begins later does', async () => {
+    const [before, after] = [portal.visitor(), portal.visitor()];
+    const asked = await before.get(authorizationUrl(portal, client, { state: LONG }));
+    await portal.server.access.endAll();
+    expect((await signInAt(before, asked)).status).toBe(400);
+    const later = await after.get(authorizationUrl(portal, client, { state: LONG }));
+    const answer = await allowed(after, await signInAt(after, later));
+    expect(answer.searchParams.get('state')).toBe(LONG);
+  });
+
   // @shows AS-7.14
   test('in a flood takes only its share: others find room, and no session begins', async () => {
     const before = await counted();

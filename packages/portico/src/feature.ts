@@ -29,6 +29,7 @@ import type { ConfigSchema, OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
 import type { ForgetsPerson, RevokesAlso } from './grants/access.ts';
+import type { EndsRequests } from './grants/restored-access.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Deliver } from './outbox/message.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
@@ -237,6 +238,11 @@ export interface Contribution {
   readonly sessionEnded?: OnSessionEnd;
   /** Removes the feature's data about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
+  /**
+   * Ends all requests in the feature's tables that wait for a person's answer. The server calls it
+   * when an operator ends all access after restoring a backup.
+   */
+  readonly endsRequests?: EndsRequests;
   /**
    * When an operator revokes an authorization: returns whether to revoke another authorization of
    * the same person and client as well. Receives the details of both.

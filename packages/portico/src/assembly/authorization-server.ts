@@ -90,7 +90,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     grantTypes: contributions.grantTypes,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
-    access: new Access(server, contributions.forgetting, contributions.revokedAlso),
+    access: new Access(
+      server,
+      contributions.forgetting,
+      contributions.revokedAlso,
+      contributions.endingRequests,
+    ),
     binding: answering.binding,
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),

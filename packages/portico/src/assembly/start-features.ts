@@ -39,6 +39,7 @@ import { examineOutbox } from '../outbox/examination.ts';
 import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
 import type { ForgetsPerson, RevokesAlso } from '../grants/access.ts';
+import type { EndsRequests } from '../grants/restored-access.ts';
 import type { OnSessionEnd } from '../session-ends.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
@@ -77,6 +78,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
+  /** End the requests of features that wait for a person's answer. */
+  readonly endingRequests: readonly EndsRequests[];
   /** Decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
@@ -168,6 +171,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     keptDetails: all(started, 'keepsDetails'),
     sessionEnds: all(started, 'sessionEnded'),
     forgetting: all(started, 'forgetsPerson'),
+    endingRequests: all(started, 'endsRequests'),
     revokedAlso: all(started, 'revokesAlso'),
     describe: collectDescriptions(all(started, 'describe')),
     tokenMembers: all(started, 'tokenMembers'),

@@ -3,7 +3,7 @@ import { actedBy, type Acting } from '../auditing/audit.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
-import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import { BATCH, inBatches, inSteps, type Lasting } from '../store/batches.ts';
 import type { Authorization, Details } from '../store/grant.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
@@ -15,7 +15,7 @@ import {
   type AuthorizationPage,
 } from './held-access.ts';
 import { revokeEachLiving } from './living-access.ts';
-import type { EndedAccess } from './restored-access.ts';
+import type { EndedAccess, EndsRequests } from './restored-access.ts';
 
 /** An authorization that was ended. */
 export interface RevokedAuthorization {
@@ -63,24 +63,24 @@ export type ForgetsPerson = (person: PersonReference) => Promise<void>;
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
-/** A string that sorts before the id of every request. */
-const FIRST = '';
-
 /** Lists and ends access, for console commands and an administrator's pages. */
 export class Access {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];
   readonly #revokedAlso: readonly RevokesAlso[];
+  readonly #ending: readonly EndsRequests[];
 
   /** Portico calls this constructor. Use `access` of the server instead. */
   constructor(
     server: Server,
     forgetting: readonly ForgetsPerson[],
     revokedAlso: readonly RevokesAlso[],
+    ending: readonly EndsRequests[],
   ) {
     this.#server = server;
     this.#forgetting = forgetting;
     this.#revokedAlso = revokedAlso;
+    this.#ending = ending;
   }
 
   /**
@@ -191,22 +191,12 @@ export class Access {
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
-    return endAllAccess(this.#server, options);
+    return endAllAccess(this.#server, this.#ending, options);
   }
 
   #endRequests(person: PersonReference, forget: boolean): Promise<number> {
     const { consentRequests } = this.#server.store;
-    let after: string | null = FIRST;
-    return inBatches(async () => {
-      const { ended, last } = await consentRequests.endRequestsOfPerson(
-        person,
-        after ?? FIRST,
-        BATCH,
-        forget,
-      );
-      after = last;
-      return { count: ended, more: last !== null };
-    });
+    return inSteps((after) => consentRequests.endRequestsOfPerson(person, after, BATCH, forget));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
-import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import { BATCH, inSteps, type Lasting } from '../store/batches.ts';
 
 /** The access that `endAllAccess` ended. */
 export interface EndedAccess {
@@ -11,20 +11,18 @@ export interface EndedAccess {
   readonly authorizations: number;
   /** How many access tokens of clients themselves (client credentials) this call ended. */
   readonly clientTokens: number;
-  /** How many requests were still waiting for a person's decision. */
+  /** How many requests a person had seen and not answered. */
   readonly requests: number;
   /** How many initial access tokens this call ended. Clients use them to register themselves. */
   readonly initialAccessTokens: number;
 }
 
-/** A string that sorts before every key, so the first batch starts with the first key. */
-const FIRST = '';
-
-/** Handles the next batch of keys, in order, after this key. */
-type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
+/** A function that ends the requests in a feature's tables that wait for a person's answer. */
+export type EndsRequests = () => Promise<void>;
 
 /**
- * Ends all codes, tokens and authorizations, and all requests that wait for a decision.
+ * Ends all codes, tokens and authorizations, and all requests that wait for an
+ * answer. `ending` ends those of the features.
  *
  * Use it after you restore a backup. A backup does not contain later revocations and uses, so this
  * function ends everything without exception. After it resolves, everything that existed when it
@@ -32,11 +30,14 @@ type Step = (after: string) => Promise<{ readonly ended: number; readonly last: 
  */
 export async function endAllAccess(
   server: Server,
+  ending: readonly EndsRequests[],
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests first. If a person allows one of them now, the next step ends the new
-  // authorization.
+  // End waiting requests first, in the order in which a person sees them: sign-in, question. If a
+  // person allows one in the meantime, the next step ends the new authorization.
+  await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
+  for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
   const ended =
@@ -77,13 +78,4 @@ async function endBegun({ store, clock }: Server, newest: string): Promise<numbe
     });
     if (!isAnyAlive) return total;
   }
-}
-
-function inSteps(step: Step, report?: (count: number) => void): Promise<number> {
-  let after = FIRST;
-  return inBatches(async () => {
-    const { ended, last } = await step(after);
-    after = last ?? after;
-    return { count: ended, more: last !== null };
-  }, report);
 }

@@ -37,6 +37,27 @@ export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE
 
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
+/** A text that sorts before every key, so that the first step begins with the first key. */
+const FIRST = '';
+
+/**
+ * Handles one batch of keys in order, after the last key of the previous batch. `last` is null if
+ * there are no more keys.
+ */
+export type Step = (
+  after: string,
+) => Promise<{ readonly ended: number; readonly last: string | null }>;
+
+/** Runs steps in batches until there are no more keys. Returns the total number of ended rows. */
+export function inSteps(step: Step, report?: (count: number) => void): Promise<number> {
+  let after = FIRST;
+  return inBatches(async () => {
+    const { ended, last } = await step(after);
+    after = last ?? after;
+    return { count: ended, more: last !== null };
+  }, report);
+}
+
 /**
  * Runs batches until nothing is left, with pauses between them. Returns the total number of rows.
  */

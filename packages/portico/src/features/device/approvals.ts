@@ -16,6 +16,13 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
+/** A question that the person answers. */
+export interface AnsweredQuestion {
+  readonly id: string;
+  /** The scopes that it showed. */
+  readonly scopes: readonly string[];
+}
+
 /** How long a device can fetch its tokens after the person has allowed access, in milliseconds. */
 const FETCH_TIME = 60_000;
 
@@ -49,17 +56,45 @@ export class Approvals {
   }
 
   /**
-   * Allows the request, for the shown scopes that the person can allow now. Returns false if the
-   * request can no longer be answered, unless this person has just allowed it.
+   * Stores the question that the person sees, among the consent requests. So everything that ends a
+   * person's requests ends it too. Returns its id, which the form contains.
    */
-  async allow(userCode: string, shown: readonly string[], visitor: Visitor): Promise<boolean> {
+  async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
+    const id = randomToken();
+    await this.#server.store.consentRequests.insertConsentRequest({
+      idHash: tokenHash(id),
+      // No browser has this hash, so the consent page does not show the question.
+      browserHash: '',
+      clientId: request.clientId,
+      redirectUri: '',
+      scopes: request.scopes,
+      state: null,
+      nonce: null,
+      codeChallenge: '',
+      audience: request.audience,
+      thumbprint: null,
+      asked: { person: user.reference, scopes },
+      outcome: null,
+      expiresAt: request.expiresAt,
+    });
+    return id;
+  }
+
+  /**
+   * Allows the request for those of the shown scopes that the person can allow now. Returns false
+   * if the request or the question can no longer be answered, unless this person has just allowed
+   * the request.
+   */
+  async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
     const open = await this.findOpen(userCode, visitor);
-    const scopes = open === null ? [] : intersectScopes(shown, open.scopes);
+    const scopes = open === null ? [] : intersectScopes(question.scopes, open.scopes);
     if (open === null || scopes.length === 0) return this.#isAllowedBy(userCode, visitor);
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
+    // The question was stored before this reads the subject. So erasing the person either ends the
+    // question, or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
@@ -75,7 +110,8 @@ export class Approvals {
         parameters: { redirectUri: '', codeChallenge: '', nonce: null },
       },
     };
-    if (!(await this.#codes.allow(request.userHash, allowed, now)))
+    const asked = tokenHash(question.id);
+    if (!(await this.#codes.allow(request.userHash, asked, allowed, now)))
       return this.#isAllowedBy(userCode, visitor);
     await audit({ type: 'consent_granted', authorization: id, clientId, person, scopes, audience });
     return true;

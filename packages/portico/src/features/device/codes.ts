@@ -1,6 +1,12 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
-import { exists, insertInto, removeWhere, words } from '../../store/sql/statements.ts';
+import {
+  exists,
+  insertInto,
+  placeholders,
+  removeWhere,
+  words,
+} from '../../store/sql/statements.ts';
 
 /** The person's answer. */
 export type Outcome = 'allowed' | 'denied';
@@ -30,7 +36,10 @@ export interface DeviceBudget {
   readonly total: number;
 }
 
-/** Reads and writes device requests (`oauth_device_codes`). */
+/** The time at which a request expires that an operator has ended. */
+export const ENDED = 0;
+
+/** Reads and writes the requests of devices (`oauth_device_codes`). */
 export class DeviceCodes {
   readonly #database: Database;
   readonly #allowing: NewAuthorizations;
@@ -110,12 +119,19 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization, or does neither. Returns false if the request
-   * has an answer or has expired.
+   * Allows the request and begins the authorization. Does both or neither. `question` is the hash
+   * of the question that the person answers. Returns false if the request has an answer or has
+   * expired, or if the question was answered or ended.
    */
-  allow(userHash: string, allowed: NewAuthorization, now: number): Promise<boolean> {
+  allow(
+    userHash: string,
+    question: string,
+    allowed: NewAuthorization,
+    now: number,
+  ): Promise<boolean> {
     const { family, code } = allowed;
-    return this.#allowing.begin([family.id, code.hash, userHash, now], allowed, now);
+    const claim = [family.id, code.hash, userHash, now];
+    return this.#allowing.begin(claim, allowed, now, { question });
   }
 
   /** Denies the request. Returns false if it has another answer or has expired. */
@@ -127,6 +143,30 @@ export class DeviceCodes {
   removeExpired(before: number, limit: number): Promise<number> {
     const from = ['oauth_device_codes', 'device_hash'] as const;
     return removeWhere(this.#database, from, ['expires_at', '<= ?', [before]], limit);
+  }
+
+  /**
+   * Reads the first `limit` requests after this key, and ends those that wait for an answer: they
+   * expire, whatever the clocks say. Returns how many, and the last key that it read. The key is
+   * null if there are no more requests.
+   */
+  async endWaiting(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }> {
+    const { rows } = await this.#database.execute<{ device_hash: string }>(
+      'SELECT device_hash FROM oauth_device_codes WHERE device_hash > ? ORDER BY device_hash ' +
+        `LIMIT ${limit}`,
+      [after],
+    );
+    const last = rows.length < limit ? null : (rows.at(-1)?.device_hash ?? null);
+    if (rows.length === 0) return { ended: 0, last };
+    const { affected } = await this.#database.execute(
+      `UPDATE oauth_device_codes SET expires_at = ${ENDED} WHERE device_hash IN ` +
+        `(${placeholders(rows)}) AND outcome IS NULL`,
+      rows.map((row) => row.device_hash),
+    );
+    return { ended: affected, last };
   }
 
   async #count(which: string, values: readonly SqlParameter[]): Promise<number> {

@@ -13,7 +13,7 @@ import type { AuthorizationCode } from '../../store/grant.ts';
 import type { ProvedKey } from '../../tokens/key-binding.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
-import type { DeviceCodes, DeviceRequest } from './codes.ts';
+import { ENDED, type DeviceCodes, type DeviceRequest } from './codes.ts';
 
 /**
  * How much earlier than its interval a device may ask, in milliseconds: the network delays some
@@ -123,6 +123,6 @@ function expiredToken({ expiresAt }: { readonly expiresAt: number }): OAuthError
   return new OAuthError(
     'expired_token',
     'The device code has expired; ask for another one.',
-    `the device code expired at ${at}`,
+    expiresAt === ENDED ? 'oauth:restored ended the request' : `the device code expired at ${at}`,
   );
 }

@@ -1,4 +1,5 @@
 import { defineFeature } from '../../feature.ts';
+import { inSteps } from '../../store/batches.ts';
 import { DeviceCodes } from './codes.ts';
 import { deviceShape } from './config.ts';
 import { DEVICE_AUTHORIZATION_PATH, DeviceAuthorizationEndpoint } from './endpoint.ts';
@@ -14,7 +15,7 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of requests per batch. */
+/** The number of requests that are removed or ended per batch. */
 const BATCH = 100;
 /** How long expired requests are kept, in milliseconds. */
 const MARGIN = 3_600_000;
@@ -54,6 +55,9 @@ export const device = defineFeature({
     return {
       metadata: { device_authorization_endpoint: `${issuer}${DEVICE_AUTHORIZATION_PATH}` },
       grants: [deviceGrant(codes)],
+      endsRequests: async () => {
+        await inSteps((after) => codes.endWaiting(after, BATCH));
+      },
       expiring: {
         kind: 'deviceRequests',
         called: 'requests of devices',

@@ -15,7 +15,7 @@ import type { Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { PageKey } from '../../words/english.ts';
 import { page } from '../../words/words.ts';
-import { Approvals, type OpenRequest } from './approvals.ts';
+import { Approvals, type AnsweredQuestion, type OpenRequest } from './approvals.ts';
 import type { DeviceCodes } from './codes.ts';
 import { Guesses } from './guesses.ts';
 import { deviceQuestion } from './question.ts';
@@ -77,10 +77,8 @@ export class VerificationPage {
     const decision = form.get('decision') ?? '';
     if (decision === 'allow' || decision === 'deny')
       return this.#decide(visitor, form, userCode ?? '', decision);
-    const scope = form.get('scope');
-    const shown =
-      scope === undefined ? codeForm(visitor) : answerForm(visitor, userCode ?? '', scope);
-    requireToken(form, visitor, shown);
+    if (form.has('scope')) requireQuestion(form, visitor, userCode ?? '');
+    else requireToken(form.get('csrf_token'), visitor, codeForm(visitor));
     if (decision === 'switch') return this.#switchPerson(visitor, userCode);
     return this.#checkCode(visitor, form.get('user_code') ?? '', userCode);
   }
@@ -138,8 +136,10 @@ export class VerificationPage {
       logoPath: logos?.path ?? null,
       applicationsPath: speaking.withWish(visitor.request, accessPath ?? paths.home),
     });
+    const id = await this.#approvals.keepQuestion(open, visitor);
+    const about = answerForm(visitor, userCode, question.scope, id);
     return this.#page(visitor, 200, {
-      csrfToken: formToken(visitor, ...answerForm(visitor, userCode, question.scope)),
+      csrfToken: `${id}.${formToken(visitor, ...about)}`,
       userCode: shownUserCode(userCode),
       isFromLink: false,
       problem: null,
@@ -154,11 +154,10 @@ export class VerificationPage {
     userCode: string,
     decision: 'allow' | 'deny',
   ): Promise<Reply> {
-    const scope = form.get('scope') ?? '';
-    requireToken(form, visitor, answerForm(visitor, userCode, scope));
+    const question = requireQuestion(form, visitor, userCode);
     const isDone =
       decision === 'allow'
-        ? await this.#approvals.allow(userCode, scope.split(' '), visitor)
+        ? await this.#approvals.allow(userCode, question, visitor)
         : await this.#approvals.deny(userCode, visitor);
     if (!isDone) throw notOpen();
     return this.#message(visitor, decision === 'allow' ? 'device.allowed' : 'device.denied');
@@ -246,12 +245,20 @@ function refusalOf(problem: Problem): AuthorizationPageError {
 
 function notOpen(): AuthorizationPageError {
   const detail =
-    'the request of the device is answered, has expired, or its client lost its access';
+    'the request of the device is answered, has ended or expired, or its client lost its access';
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
-function requireToken(form: Parameters, visitor: Visitor, about: readonly string[]): void {
-  if (!isFormToken(form.get('csrf_token'), visitor, ...about))
+/** Returns the question that this form answers. The token begins with its id. */
+function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
+  const scope = form.get('scope') ?? '';
+  const [id = '', token] = (form.get('csrf_token') ?? '').split('.');
+  requireToken(token, visitor, answerForm(visitor, userCode, scope, id));
+  return { id, scopes: scope.split(' ') };
+}
+
+function requireToken(sent: string | undefined, visitor: Visitor, about: readonly string[]): void {
+  if (!isFormToken(sent, visitor, ...about))
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
@@ -261,8 +268,16 @@ function codeForm({ user }: Visitor): readonly string[] {
   return ['oauth/device', provider, id];
 }
 
-/** Returns the parts that identify this person's form for allowing these scopes for this code. */
-function answerForm({ user }: Visitor, userCode: string, scope: string): readonly string[] {
+/**
+ * Returns the parts that identify the form in which this person answers this question and allows
+ * these scopes for this code.
+ */
+function answerForm(
+  { user }: Visitor,
+  userCode: string,
+  scope: string,
+  question: string,
+): readonly string[] {
   const { provider, id } = user.reference;
-  return ['oauth/device/answer', tokenHash(userCode), scope, provider, id];
+  return ['oauth/device/answer', tokenHash(userCode), scope, provider, id, question];
 }

@@ -99,7 +99,7 @@ export class ConsentRequestRecords {
         (await this.#database.execute(statement, answered('denied'), again)).affected === 1;
       return deny(ANSWER, () => deny(DENY_AGAIN));
     }
-    return this.#allow.begin(answered('allowed'), allowed, now, prior);
+    return this.#allow.begin(answered('allowed'), allowed, now, { prior });
   }
 
   /**

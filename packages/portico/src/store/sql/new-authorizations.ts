@@ -1,4 +1,4 @@
-import type { Database, SqlParameter } from '@portico/sql';
+import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import type { Family, NewCode } from '../grant.ts';
 import type { PriorAuthorization } from '../prior-consent.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
@@ -21,31 +21,60 @@ export class NewAuthorizations {
 
   /**
    * Runs the UPDATE with these values and inserts the authorization. Does both or neither. Returns
-   * false if the UPDATE changed no row. `prior` is an earlier authorization that must be active and
-   * still cover the new one. It cannot be revoked during this transaction.
+   * false if the UPDATE changed no row, or if a condition is not met.
    */
   begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
-    prior: PriorAuthorization | null = null,
+    conditions: BeginningConditions = {},
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
+    const { prior = null, question = null } = conditions;
     return claimThenInsert(this.#database, this.#statements, {
       claim,
-      ...(prior === null
+      ...(prior === null && question === null
         ? {}
         : {
-            first: async (connection) => {
-              const locked = await connection.execute(LOCK_LIVING, [prior.id, now]);
-              return locked.affected === 1 && prior.applies(connection);
-            },
+            first: async (connection) =>
+              (question === null || (await answerQuestion(connection, question))) &&
+              (prior === null || (await lockPrior(connection, prior, now))),
           }),
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
     });
   }
 }
+
+/** What must still be true when an authorization is written. */
+export interface BeginningConditions {
+  /**
+   * An earlier authorization that must be active and still cover the new one. A revocation can end
+   * it only before or after this transaction.
+   */
+  readonly prior?: PriorAuthorization | null;
+  /**
+   * The hash of a stored consent request that must still wait for its answer. This answers it.
+   * Ending the person's requests ends it before, or finds the new authorization.
+   */
+  readonly question?: string | null;
+}
+
+async function lockPrior(
+  connection: SqlConnection,
+  prior: PriorAuthorization,
+  now: number,
+): Promise<boolean> {
+  const locked = await connection.execute(LOCK_LIVING, [prior.id, now]);
+  return locked.affected === 1 && prior.applies(connection);
+}
+
+async function answerQuestion(connection: SqlConnection, idHash: string): Promise<boolean> {
+  return (await connection.execute(ANSWER_QUESTION, [idHash])).affected === 1;
+}
+
+const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
+  WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
  * Locks the earlier authorization with a write, because a read takes no lock, or fixes a snapshot.

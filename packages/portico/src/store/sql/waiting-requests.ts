@@ -2,7 +2,7 @@ import type { Database, SqlConnection } from '@portico/sql';
 import { makeRoom } from '../make-room.ts';
 import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';
-import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
+import { exists, insertInto, placeholders, removeKeys, removeWhere } from './statements.ts';
 
 /**
  * Reads and writes pushed requests, and requests that wait for a sign-in and are too long for a
@@ -61,6 +61,25 @@ export class WaitingRequestRecords {
       'DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND secret_hash <> ?',
       [secretHash, BUDGET_ROW],
     );
+  }
+
+  /**
+   * Reads the first `limit` requests after this key, and removes them. Returns how many, and the
+   * last key that it read. The key is null if there are no more requests.
+   */
+  async endWaitingRequests(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }> {
+    const { rows } = await this.#database.execute<{ found: string }>(
+      'SELECT secret_hash AS found FROM oauth_waiting_requests WHERE secret_hash > ? ' +
+        `ORDER BY secret_hash LIMIT ${limit}`,
+      [after],
+    );
+    const keys = rows.map(({ found }) => found);
+    const last = rows.length < limit ? null : (keys.at(-1) ?? null);
+    const isRequest = ['secret_hash', '<> ?', [BUDGET_ROW]] as const;
+    return { ended: await removeKeys(this.#database, TABLE, keys, isRequest), last };
   }
 }
 
