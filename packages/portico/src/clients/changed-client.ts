@@ -137,8 +137,8 @@ function list(
   const unknown = removed.find((each) => !has.includes(each));
   if (unknown !== undefined) {
     throw new RegistrationError(
-      `The client does not have the ${what} ${JSON.stringify(unknown)}; it has ` +
-        `${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
+      `The client does not have the ${what} ${JSON.stringify(unknown)}; it ` +
+        `has ${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
     );
   }
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];

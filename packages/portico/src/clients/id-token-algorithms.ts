@@ -40,8 +40,8 @@ export async function checkAlgorithm(
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
       // A client that registers itself can send any text, and the log contains this message.
-      `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
-        `${keys.algorithms.names.join(', ')}`,
+      `The ID token algorithm ${quoted(requested)} is unknown; use one ` +
+        `of ${keys.algorithms.names.join(', ')}`,
     );
   }
   if (!scopes.includes('openid') || !isForPeople) {

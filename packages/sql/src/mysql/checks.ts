@@ -125,8 +125,9 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
     [
       size < 3
         ? warning(
-            `the Galera cluster has ${size === 1 ? 'only one node' : 'only two nodes'}: ` +
-              `${size === 1 ? 'if it fails, no other node takes over' : 'when one fails, the other stops too'}`,
+            size === 1
+              ? 'the Galera cluster has only one node: if it fails, no other node takes over'
+              : 'the Galera cluster has only two nodes: when one fails, the other stops too',
             'use three nodes; one of them can be an arbitrator (garbd)',
           )
         : null,
@@ -233,7 +234,7 @@ async function examineTables({ database }: ExaminedDatabase): Promise<readonly F
       without.length > 0
         ? warning(
             'these tables have no primary key, which Galera needs to identify rows: ' +
-              `${named(without)}`,
+              named(without),
             'add the key that db:migrate up --print shows',
           )
         : null,

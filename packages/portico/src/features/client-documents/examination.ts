@@ -17,8 +17,6 @@ export async function examineDocuments(
   }
   const { allowed_hosts: allowed } = config === true ? {} : config;
   return [
-    ok(
-      `accepted from ${allowed?.join(', ') ?? 'any host'}: ${known} known, ${blocked} ` + 'blocked',
-    ),
+    ok(`accepted from ${allowed?.join(', ') ?? 'any host'}: ${known} known, ${blocked} blocked`),
   ];
 }
