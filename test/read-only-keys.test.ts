@@ -67,7 +67,9 @@ describe('with the key directory mounted read-only', () => {
 
   // @shows AS-11.12
   test('setup finds the existing key, and says why it cannot make one', async () => {
-    expect((await run('oauth:server:setup')).stdout).toMatch(/^The signing key \S+ already exists\.$/m);
+    expect((await run('oauth:server:setup')).stdout).toMatch(
+      /^The signing key \S+ already exists\.$/m,
+    );
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-read-only-'));
     try {
       const empty = path.join(storage, 'oauth', 'keys');
