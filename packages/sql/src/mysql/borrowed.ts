@@ -38,7 +38,7 @@ interface Known {
    */
   readonly isolation: string;
   /**
-   * Whether the server is a Galera node. Such a server can wait until it has applied the commits of
+   * Whether the server is a Galera node. A Galera node can wait until it has applied the commits of
    * the other nodes.
    */
   readonly isGalera: boolean;
@@ -51,8 +51,8 @@ interface Known {
 
 /**
  * Creates an engine on the application's own pool. Each use of a connection configures the session
- * and restores it afterwards. This needs two more round trips. The second round trip happens after
- * the result has arrived.
+ * and restores it afterwards. This adds two round trips, one before the statement and one after its
+ * result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);

@@ -32,8 +32,8 @@ const LONGEST_QUEUE = 1000;
 const SYNC_WAIT = 7;
 
 /**
- * A node that lost its cluster must not answer reads in these sessions, even if the server allows
- * it for other sessions.
+ * In these sessions, a node that lost its cluster must not answer reads, even if the server's
+ * default allows them.
  */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 

@@ -95,8 +95,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // Add these listeners, because otherwise a broken connection would end the process. With them,
-  // only the connection's next statement fails.
+  // Add these listeners, so that a broken connection does not end the process. Only the
+  // connection's next statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 

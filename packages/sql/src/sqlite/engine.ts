@@ -101,7 +101,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Ends the read transaction after Node has run the promises that are ready. This works because it
-   * is called from a promise. Otherwise the tick would run before these promises.
+   * is called from a promise. Outside a promise, the tick would run first.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 

@@ -8,8 +8,8 @@ import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
 
 /**
- * The maximum number of writes in one transaction. They take about a millisecond together. During
- * this time, the process handles no request.
+ * The maximum number of writes in one transaction. Such a batch takes about a millisecond, and the
+ * process handles no other request during that time.
  */
 const MOST_TOGETHER = 32;
 /** How many turns of the event loop a batch waits for more writes. */
@@ -60,9 +60,9 @@ export function countCommits(): number {
 
 /**
  * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
- * its own savepoint, so if a write fails, only that write is rolled back. Each write resolves only
- * after the commit. The queue takes the write lock before the first write. Otherwise another
- * process could write between the reads and the changes of a write.
+ * a separate savepoint, so a write that fails is rolled back alone. Each write resolves only after
+ * the commit. The queue takes the write lock before the first write. Otherwise another process
+ * could write between the reads and the changes of a write.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -89,8 +89,7 @@ export class WriteQueue {
   }
 
   /**
-   * A promise that resolves when no write is waiting any longer. It is null if no write is waiting
-   * now.
+   * A promise that resolves when the queue of waiting writes is empty. Null if no write is waiting.
    */
   get writing(): Promise<void> | null {
     return this.#writing;
