@@ -1,12 +1,9 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages that count at once. No batch is larger. */
+/** The maximum number of messages in one count. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
-/**
- * The maximum number of callers that are remembered. The caller with the oldest call is forgotten
- * first.
- */
+/** The maximum number of callers to remember. The limit drops the least recent caller first. */
 const MOST_CALLERS = 10_000;
 
 /** Limits how many messages a caller may send per minute. Each process counts separately. */

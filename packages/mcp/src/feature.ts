@@ -49,8 +49,8 @@ export interface McpContribution {
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns everything that the feature guards, even while the feature is not offered. Its scopes
-   * are checked when the application starts.
+   * Returns every tool or resource that the feature guards, even while clients do not see the
+   * feature. Portico checks the scopes at startup.
    */
   guarded?(): readonly Named[];
 }

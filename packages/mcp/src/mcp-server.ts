@@ -132,8 +132,8 @@ function metadataEndpoints(context: McpContext, document: object): readonly Endp
 }
 
 /**
- * Adds a request id to each response, and measures the endpoint like the endpoints of the
- * authorization server.
+ * Adds a request id to each response, and records the same metrics as for the authorization
+ * server's endpoints.
  */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;

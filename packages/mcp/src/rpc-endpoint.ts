@@ -203,8 +203,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Returns a key made of the client and the person. So one person cannot use up the limit of another
- * person with the same client.
+ * Returns a key made of the client and the person. This way, people who use the same client have
+ * separate limits.
  */
 function caller(): string {
   const person = token().user()?.reference;

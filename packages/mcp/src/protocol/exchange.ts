@@ -162,8 +162,8 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. The stream opens only once there is something to send, because some
- * errors need their own HTTP status.
+ * Sends the answer as an event. The stream opens only when the first event is ready, because some
+ * errors need a different HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   const { signal } = request;

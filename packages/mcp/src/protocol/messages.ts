@@ -161,7 +161,7 @@ function headerRefusal(headers: Headers): Response | null {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Returns the JSON value. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
+ * Parses the body as JSON. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
  * byte order mark (RFC 8259 section 8.1).
  */
 function parse(body: Buffer): unknown {

@@ -16,10 +16,7 @@ interface CallOfRequest {
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /**
-   * Runs a call. The call's signal is aborted when the given signal is, and when the call is
-   * cancelled.
-   */
+  /** Runs a call. Aborts the call's signal when `signal` is aborted or the call is cancelled. */
   async run<Answer>(
     call: CallOfRequest,
     signal: AbortSignal,
