@@ -14,7 +14,7 @@ export interface SqlResult<Row> {
   readonly affected: number;
   /**
    * The generated id of the row of a one-row INSERT. The id is exact even beyond 2^53. It is
-   * undefined if the engine does not report the number:
+   * undefined if the engine does not report the id:
    *
    * - PostgreSQL never reports it. Use RETURNING there.
    * - SQLite does not report it for an upsert, or for a table WITHOUT ROWID.

@@ -229,8 +229,8 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 }
 
 /**
- * Whether the error is about a statement. Such an error has an SQLSTATE. An error that breaks the
- * connection has no SQLSTATE, or is marked as fatal.
+ * Whether the error is about a statement. A statement error has an SQLSTATE. An error that breaks
+ * the connection has no SQLSTATE or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

@@ -219,8 +219,8 @@ export class StatementNames {
 }
 
 /**
- * Whether the error is about a statement. The code of such an error is an SQLSTATE. Codes of the
- * system, such as `EPIPE`, begin with E, but no SQLSTATE does.
+ * Whether the error is about a statement. A statement error has an SQLSTATE as its code. Codes of
+ * the system, such as `EPIPE`, begin with E, but no SQLSTATE does.
  */
 export function isStatementError(error: unknown): boolean {
   return (

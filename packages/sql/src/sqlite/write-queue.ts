@@ -221,8 +221,8 @@ export class WriteQueue {
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // All of this takes one turn of the event loop, unless the work of a write waits for anything
-      // except its statements.
+      // This loop takes one turn of the event loop, unless the work of a write waits for something
+      // other than its statements.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);
