@@ -49,7 +49,7 @@ export class Challenges {
     return this.#challenge(isKept ? error : 'invalid_token', this.listed, binding);
   }
 
-  /** Returns the headers for requests that use tools or other guarded things. */
+  /** Returns the headers for requests that use guarded tools or resources. */
   ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
     return this.#ofUses(status, used, binding, null);
   }

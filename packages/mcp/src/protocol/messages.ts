@@ -65,7 +65,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // If the sender hangs up, treat the body as empty.
+  // If the client disconnects, treat the body as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );

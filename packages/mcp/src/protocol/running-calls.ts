@@ -51,9 +51,9 @@ export class RunningCalls {
 }
 
 /**
- * Returns a key made of the call's token and id. Returns null if the token has no person, so these
- * calls cannot be cancelled. The reason is that all users of a service share one token, and the ids
- * of each session start at the same number. So one user could end another user's call.
+ * Builds a key from the call's token and id. Returns null if the token belongs to no person: such a
+ * call cannot be cancelled. All users of a service share one token, and the ids of each session
+ * start at the same number. One user could otherwise cancel another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;
