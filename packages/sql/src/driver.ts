@@ -60,7 +60,7 @@ export async function refusalOfOld(
 }
 
 /**
- * Returns the installed version if it is too old, or null. Also returns null if the version is
+ * Returns the installed version if it is too old. Returns null if the version is recent enough or
  * unknown, for example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {

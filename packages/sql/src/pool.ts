@@ -119,8 +119,8 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // Take the connection at the first statement. Work that waits before its first statement needs
-    // no connection yet.
+    // Take the connection only at the first statement. Work that waits before it needs no
+    // connection.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) =>
@@ -166,9 +166,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
-   * address may belong to another server, while a former primary may still answer on the old
-   * connection.
+   * Takes a connection from the pool. Replaces a connection after its lifetime, because the address
+   * may by then belong to another server. A former primary may still answer on the old connection.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');

@@ -64,8 +64,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // The cast is needed because MySQL does not accept the result of LEAST as an integer. By default,
-  // a statement waits one year for a table that is being altered.
+  // The cast is needed because MySQL does not accept the result of LEAST as an integer. The
+  // server's default wait for a table that is being altered is one year.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );

@@ -213,7 +213,7 @@ export class StatementNames {
     this.#names.clear();
     // The plan is outdated. Plan every statement again, under a new name.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // In all other cases, a connection pooler shares sessions between clients. Stop using names.
+    // Otherwise a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
 }

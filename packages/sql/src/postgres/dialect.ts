@@ -13,7 +13,7 @@ const COLUMN_TYPES = {
 };
 
 /**
- * The number of the migration lock. It is arbitrary, and all Portico processes use the same number.
+ * The number of the migration lock. The number is arbitrary, but the same in all Portico processes.
  */
 const ADVISORY_LOCK = 1_347_375_956;
 

@@ -29,7 +29,7 @@ type Work =
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called when the work is done and only the commit remains. */
+      /** Called after the work and before the commit. */
       readonly onDone: (() => void) | undefined;
     }
   | {
@@ -172,8 +172,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits each write separately. It is used after one of the writes made the common commit fail,
-   * so that only this write fails.
+   * Commits each write separately. Used after one of the writes made the common commit fail, so
+   * that the other writes succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -194,8 +194,8 @@ export class WriteQueue {
   }
 
   /**
-   * Returns the queued writes that have waited too long, and removes them from the queue. It is
-   * used after another process has blocked the batch for too long.
+   * Returns the queued writes that have waited too long, and removes them from the queue. Used
+   * after another process has blocked the batch for too long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
