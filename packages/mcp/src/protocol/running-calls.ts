@@ -44,8 +44,8 @@ export class RunningCalls {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions, the endpoint cannot know which of several calls with the same id is meant.
-    // So it cancels none of them.
+    // Without sessions, the endpoint cannot tell several calls with the same id apart. So it
+    // cancels none of them.
     if (same?.size === 1) only?.abort();
   }
 }
