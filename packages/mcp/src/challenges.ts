@@ -19,7 +19,7 @@ interface Challenged {
  * challenge tells the client where to get a token, and which scope the call needs. It does not list
  * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
  * `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a bound token,
- * because the client then needs one (RFC 9449 section 7.1).
+ * because such a client needs a challenge (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
@@ -49,7 +49,7 @@ export class Challenges {
     return this.#challenge(isKept ? error : 'invalid_token', this.listed, binding);
   }
 
-  /** Returns the headers for requests that use tools or other guarded things. */
+  /** Returns the headers for requests that use guarded tools or resources. */
   ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
     return this.#ofUses(status, used, binding, null);
   }
@@ -85,7 +85,7 @@ export class Challenges {
    * whether the person lacks every permission for the resource.
    *
    * If so, the endpoint sends no challenge. No other token would help this person, and a client
-   * that follows challenges would ask them again and again.
+   * that follows challenges would ask for authorization repeatedly.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;

@@ -133,8 +133,8 @@ export interface McpOAuthInput {
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 responses to GET and HEAD. If a client then asks for more
-   * scopes, it keeps the scopes that the person allowed before. Default: false.
+   * needed scope. This includes 401 responses to GET and HEAD. A client that then asks for more
+   * scopes keeps the scopes that the person allowed before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**

@@ -68,8 +68,8 @@ export class McpContext {
   }
 
   /**
-   * Returns the name of one of the endpoint's routes. For a further endpoint, the name ends in the
-   * endpoint's path.
+   * Returns the full name of a route. For an additional endpoint, the name ends with the endpoint's
+   * path.
    */
   routeName(name: string): string {
     return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;

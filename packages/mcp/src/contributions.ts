@@ -66,7 +66,7 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded things that these requests use. Tools are not included. */
+  /** Returns the guarded resources that these requests use. Tools are not included. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
@@ -77,8 +77,8 @@ export class Contributions {
   }
 
   /**
-   * Answers a request, or returns null if no feature has its method. The endpoint has already
-   * checked the token. This method checks the token again, so that nothing runs unchecked.
+   * Answers a request, or returns null if no feature has its method. Checks the token again,
+   * although the endpoint has already checked it, so that no method runs unchecked.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

@@ -17,8 +17,8 @@ export interface McpFeature {
   /** Returns the application's additional endpoints: the settings of each by its path. */
   endpoints?(config: McpConfig): Readonly<Record<string, McpConfig>>;
   /**
-   * Returns problems with settings that are valid separately but not together. `challenges` is true
-   * if at least one of the application's MCP endpoints sends challenges.
+   * Returns problems with combinations of settings. `challenges` is true if at least one of the
+   * application's MCP endpoints sends challenges.
    */
   problems?(config: McpConfig, challenges: boolean): readonly ConfigurationProblem[];
   /**
@@ -30,9 +30,9 @@ export interface McpFeature {
 
 /** Everything that a feature adds to one endpoint. */
 export interface McpContribution {
-  /** The registry with which the application registers what the feature serves. */
+  /** The registry for what the feature serves, such as resources. */
   readonly registry?: object;
-  /** Whether clients see the members below. The endpoint calls it for each request. */
+  /** Whether the endpoint currently offers the members below. Called for each request. */
   isOffered(): boolean;
   /** Members to add to the endpoint's `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
@@ -49,13 +49,13 @@ export interface McpContribution {
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns everything that the feature guards, even while the feature is not offered. Its scopes
-   * are checked when the application starts.
+   * Returns every tool or resource that the feature guards, even while clients do not see the
+   * feature. Portico checks the scopes at startup.
    */
   guarded?(): readonly Named[];
 }
 
-/** A guarded thing and its name. */
+/** A guarded tool or resource and its name. */
 export interface Named extends Guarded {
   /** The name in error messages, such as `the tool weather`. */
   readonly called: string;
@@ -69,9 +69,8 @@ export interface ContributedMethod {
    */
   readonly type: SpecTypeName;
   /**
-   * Returns the guarded thing that a request uses, or null if it uses nothing guarded. The endpoint
-   * then checks whether the token allows it, before the method runs. The parameters are not checked
-   * yet.
+   * Returns the guarded tool or resource that a request uses, or null. Before the method runs, the
+   * endpoint checks whether the token allows the use. The parameters are not validated yet.
    */
   uses?(params: JSONRPCRequest['params']): GuardedUse | null;
   /**
@@ -81,7 +80,10 @@ export interface ContributedMethod {
   answer(params: JSONRPCRequest['params'], caller: Caller): MethodAnswer | Promise<MethodAnswer>;
 }
 
-/** The guarded thing that a request uses, and the messages for a token that does not allow it. */
+/**
+ * A guarded tool or resource that a request uses, and the error messages if the token does not
+ * allow the use.
+ */
 export interface GuardedUse {
   readonly used: Guarded;
   readonly refusals: RefusalMessages;

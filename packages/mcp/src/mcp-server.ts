@@ -107,8 +107,8 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 
 /**
  * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients leave out
- * the resource's path. So for `/mcp`, the server also responds at that shorter URL. It does not do
- * so for an installation with another base path, because the shorter URL may belong to another
+ * the resource's path. So for `/mcp`, the server also responds at that shorter URL. An installation
+ * with a different base path does not respond there, because the shorter URL may belong to another
  * installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
@@ -132,8 +132,8 @@ function metadataEndpoints(context: McpContext, document: object): readonly Endp
 }
 
 /**
- * Adds a request id to each response, and measures the endpoint like the endpoints of the
- * authorization server.
+ * Adds a request id to each response, and records the same metrics as for the authorization
+ * server's endpoints.
  */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;

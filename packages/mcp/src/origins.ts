@@ -1,8 +1,8 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Whether the request comes from a page that may not call tools. Pages of this origin and of
- * `mcp:allowed_origins` may call them. A request without an `Origin` header does not come from a
+ * Whether the request comes from a web page that may not call tools. Pages on this origin and on
+ * `mcp:allowed_origins` may call tools. A request without an `Origin` header does not come from a
  * page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
  */
 export function isForeign(

@@ -30,7 +30,7 @@ const MCP = 'mcp';
 
 /**
  * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
- * application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws if you call it
+ * application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you call it
  * anywhere else, or if no endpoint has the path.
  */
 export function tool(path?: string): ToolRegistry {
@@ -38,8 +38,8 @@ export function tool(path?: string): ToolRegistry {
 }
 
 /**
- * Returns the MCP endpoint of a started application. `path` is the endpoint's path; `/mcp` by
- * default. Throws if the application does not have the plugin, or if no endpoint has the path.
+ * Returns the MCP endpoint of a started application. `path` is the endpoint's path. Default:
+ * `/mcp`. Throws if the application does not have the plugin, or if no endpoint has the path.
  */
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
@@ -139,8 +139,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings have the same wrong value, report the value once. With several resources,
-    // the audience can be one of the other resources.
+    // If both settings have the same wrong value, report the value only once. With several
+    // resources, the audience may be a different resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)

@@ -2,8 +2,8 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
 /**
- * The details of an error response that are logged. They are kept separately, because the body of a
- * Response can be read only once.
+ * The details of an error response that are logged. They are stored separately, because the body of
+ * a Response can be read only once.
  */
 export interface NotedRefusal {
   readonly status: number;

@@ -7,7 +7,7 @@ type Endpoints = ReadonlyMap<string, McpServer>;
 
 const registering = new AsyncLocalStorage<Endpoints>();
 
-/** Runs the application's `register`. Meanwhile, `getEndpoint` returns these endpoints. */
+/** Runs the application's `register`. During the call, `getEndpoint` finds these endpoints. */
 export function registerAt<Value>(endpoints: Endpoints, register: () => Value): Value {
   return registering.run(endpoints, register);
 }

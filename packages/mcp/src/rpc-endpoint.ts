@@ -22,8 +22,8 @@ import type { JsonSchema } from './tools/tool-description.ts';
 export const RPC = 'mcp_server_rpc';
 
 /**
- * The guarded thing that a message uses. `refusals` are the error messages. If it is missing, the
- * error messages for tools are used.
+ * The guarded tool or resource that a message uses. `refusals` contains the error messages.
+ * Default: the error messages for tools.
  */
 interface Use {
   readonly used: Guarded;
@@ -34,9 +34,9 @@ const OUT_OF_REACH =
   'The account has no permission for this, and no other token would change that.';
 
 /**
- * Handles POST /mcp. It checks the origin, the token, the messages, and then everything that the
- * messages use. After that, the protocol answers. RFC 6750 section 3 requires a challenge with 401
- * and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
+ * Handles POST /mcp. It checks the origin, the token, the messages, and the tools and resources
+ * that the messages use. Then the protocol answers. RFC 6750 section 3 requires a challenge with
+ * 401 and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -94,9 +94,7 @@ export class RpcEndpoint {
     );
   }
 
-  /**
-   * Rejects the messages if they use a tool or another guarded thing that the token does not allow.
-   */
+  /** Rejects the messages if they use a tool or resource that the token does not allow. */
   async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const uses: readonly Use[] = [
@@ -124,8 +122,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a refused call. Returns null if no feature asks for a tool error,
-   * and the response is then 401 or 403.
+   * Returns the tool error for a refused call. Returns null if no feature asks for a tool error.
+   * The response is then 401 or 403.
    */
   #refusedCall(
     { count, requests, metadata }: Messages,
@@ -203,8 +201,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Returns a key made of the client and the person. So one person cannot use up the limit of another
- * person with the same client.
+ * Builds a key from the client and the person. This way, people who use the same client have
+ * separate limits.
  */
 function caller(): string {
   const person = token().user()?.reference;

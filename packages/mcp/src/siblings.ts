@@ -14,8 +14,8 @@ export class Siblings {
   }
 
   /**
-   * Adds an endpoint. Throws a ConfigurationError if another endpoint has the same path, or if its
-   * route names would be equal to those of this endpoint.
+   * Adds an endpoint. Throws a ConfigurationError if another endpoint has the same path or the same
+   * route names.
    */
   add(path: string): void {
     const { endpoints, mountPath } = this.#server;

@@ -13,8 +13,8 @@ export interface SqlResult<Row> {
   /** How many rows an INSERT, UPDATE or DELETE matched. */
   readonly affected: number;
   /**
-   * The number that the engine gave to the row of a one-row INSERT. It is exact even beyond 2^53.
-   * It is undefined if the engine does not report the number:
+   * The generated id of the row of a one-row INSERT. The id is exact even beyond 2^53. It is
+   * undefined if the engine does not report the id:
    *
    * - PostgreSQL never reports it. Use RETURNING there.
    * - SQLite does not report it for an upsert, or for a table WITHOUT ROWID.
@@ -23,7 +23,7 @@ export interface SqlResult<Row> {
   readonly insertId?: bigint | undefined;
 }
 
-/** Runs statements. It is either the store or one of its transactions. */
+/** Runs statements. Either the store or an open transaction. */
 export interface SqlConnection {
   /**
    * Runs one statement. Write parameters as `?` on all engines. 64-bit integers are returned as
@@ -38,7 +38,7 @@ export interface SqlConnection {
 
 /**
  * A value for a `?` in a statement. The authorization server never passes a bigint. An application
- * may pass one, such as an `insertId`.
+ * may pass a bigint, such as an `insertId`.
  */
 export type SqlParameter = string | number | bigint | null;
 

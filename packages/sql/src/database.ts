@@ -28,7 +28,7 @@ export interface DatabaseParts {
 }
 
 /**
- * Creates a store on an engine. The store rejects wrong uses of transactions, and retries after
+ * Creates a store on an engine. The store rejects incorrect use of transactions and retries after
  * conflicts. If the answer to a commit was lost, the store finds out whether the commit succeeded.
  */
 export function createDatabase({
@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait on an embedded engine, because there is no server that could come back. After a
-  // lasting disk error, every write would wait.
+  // Do not wait on an embedded engine. It has no server that could recover, and after a permanent
+  // disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -83,7 +83,7 @@ interface CommitParts {
   readonly statements: { execute: Engine['execute'] };
   readonly store: object;
   readonly limits: TransactionLimits;
-  /** How long to wait for a server that does not answer, in milliseconds. */
+  /** How long to wait for an unresponsive server, in milliseconds. */
   readonly within: number;
 }
 
@@ -135,8 +135,8 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // After a conflict, the work runs again. So do not call `committed`, because its result
-      // `false` would be final.
+      // Do not call `committed` after a conflict. The work runs again, and a result of `false`
+      // would prevent the retry.
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;
@@ -179,7 +179,7 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/** Runs statements that are not in a transaction. Runs such a statement again after a conflict. */
+/** Runs statements outside a transaction, and retries each statement after a conflict. */
 function retryingStatements(engine: Engine, onRetry: () => void): { execute: Engine['execute'] } {
   return {
     execute: (sql, parameters, onUnknown) =>

@@ -10,7 +10,9 @@ import type { ColumnTypes } from './schema.ts';
 export interface Dialect extends StatementDialect, SchemaDialect {
   /** The engine. */
   readonly name: SqlDialect;
-  /** Whether the engine runs in this process and uses a file. It then needs no server. */
+  /**
+   * Whether the engine runs in this process and uses a file. An embedded engine needs no server.
+   */
   readonly isEmbedded: boolean;
   /** Returns the meanings of the engine's errors. */
   readonly failures: MeaningsOf;
@@ -64,8 +66,9 @@ export interface StatementDialect {
   readonly readsAreForGood: boolean;
   /**
    * Whether the engine plans statements without the values of their parameters. PostgreSQL then
-   * assumes that every client has an average number of rows, and scans the primary key. To make it
-   * use the index, put the client column first in ORDER BY, and write the condition with `isValue`.
+   * assumes that every client has an average number of rows, and scans the primary key. To make the
+   * planner use the index, put the client column first in ORDER BY, and write the condition with
+   * `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
@@ -107,9 +110,8 @@ export interface SchemaDialect {
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that searches for the table `?` in the schema in which it would be created. The
-   * reason for this statement is PostgreSQL: there, a SELECT from a missing table would make the
-   * whole transaction fail.
+   * A statement that looks up the table `?` in the current schema. On PostgreSQL, a SELECT from a
+   * missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -121,7 +123,7 @@ export interface SchemaDialect {
   unlock(connection: SqlConnection, name: string): Promise<void>;
   /** Whether a schema change failed because an interrupted step already made that change. */
   isDoneBefore(error: unknown): boolean;
-  /** How to use schemas. It is null if the engine has no schemas. */
+  /** Functions for schemas, or null if the engine has no schemas. */
   readonly schemas: Schemas | null;
   /** Returns a text as an SQL literal, for statements that are printed. */
   quoted(text: string): string;

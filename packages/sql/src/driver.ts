@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from './errors.ts';
 
-/** The package through which Portico connects to a server. */
+/** The npm package that Portico uses to connect to a server. */
 export interface Driver {
   readonly name: string;
   /** The minimum version that Portico can use. */
@@ -12,8 +12,8 @@ export interface Driver {
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
- * Loads a driver. An application installs a driver only if it uses that engine. So a missing driver
- * is reported as a problem with `database_url`.
+ * Loads a driver. Reports a missing driver as a problem with `database_url`, because an application
+ * installs only the drivers that it uses.
  */
 export async function loadDriver<Module>(
   { name }: Driver,
@@ -29,10 +29,7 @@ export async function loadDriver<Module>(
   }
 }
 
-/**
- * Throws if the installed driver is too old. Ignores a missing driver, because that is reported
- * when the driver is needed.
- */
+/** Throws if the installed driver is too old. Ignores a missing driver: `loadDriver` reports it. */
 export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);
   if (version === null) return;
@@ -63,7 +60,7 @@ export async function refusalOfOld(
 }
 
 /**
- * Returns the installed version if it is too old, or null. Also returns null if the version is
+ * Returns the installed version if it is too old. Returns null if the version is recent enough or
  * unknown, for example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {

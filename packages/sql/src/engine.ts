@@ -33,7 +33,7 @@ export interface Engine extends EngineConnection {
    * see the same snapshot.
    */
   endReads(together: Together): void;
-  /** Returns the current numbers of connections. Returns null if there is no pool. */
+  /** Returns the current connection counts, or null if there is no pool. */
   connections(): DatabaseConnections | null;
   close(): Promise<void>;
 }

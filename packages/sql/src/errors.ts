@@ -14,7 +14,7 @@ export interface ConfigurationProblem {
 }
 
 /**
- * The error if the configuration is invalid. The message has one line for each problem. A line
+ * Thrown when the configuration is invalid. The message has one line for each problem. A line
  * contains the configuration key, with colons, and what to do.
  */
 export class ConfigurationError extends Error {
@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * The error if there is too much work. The response is 503, and the same request may succeed later.
- * A host's password hasher throws this error to avoid a long queue.
+ * Thrown when the server is overloaded. The response is 503, and a retry may succeed. A host's
+ * password hasher throws this error to avoid a long queue.
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -74,7 +74,7 @@ export function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * The error if a value is out of range or not allowed. The message lists the allowed values on one
+ * Thrown when a value is out of range or not allowed. The message lists the allowed values on one
  * line.
  */
 export class OutOfRangeError extends RangeError {
@@ -98,8 +98,8 @@ const TRANSACTION_REFUSALS = {
 } as const;
 
 /**
- * The error if the work of a transaction breaks a rule. This is a bug in the application, on every
- * engine.
+ * Thrown when the work of a transaction breaks a rule. This is a bug in the application, whichever
+ * engine it uses.
  */
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';

@@ -70,7 +70,7 @@ export function foreignTransaction(): Error {
 }
 
 /**
- * Creates the error for a commit that became a rollback. PostgreSQL reports this if a statement
+ * Creates the error for a commit that PostgreSQL turned into a rollback, because a statement had
  * failed and the work ignored its error.
  */
 export function rolledBack(): Error {

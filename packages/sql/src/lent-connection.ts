@@ -5,21 +5,19 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Starts a READ COMMITTED transaction, with any default of the server. */
+  /** Starts a READ COMMITTED transaction, whatever the server's default isolation level is. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns whether the connection is outside a transaction. The application may have begun one
-   * before. Null if it is unknown.
+   * Returns whether the connection is outside a transaction. The application may have left a
+   * transaction open. Returns null if the state is unknown.
    */
   isIdle(): boolean | null;
   /** Returns the connection to the pool. If it is broken, drops it. */
   release(broken: boolean): void;
 }
 
-/**
- * Replaces the stack of a driver's error. The new stack leads to the caller instead of the socket.
- */
+/** Replaces the stack of a driver's error. The new stack shows the caller instead of the socket. */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }

@@ -6,8 +6,8 @@ export type Meaning =
   /** The statement did nothing. It may succeed later or on another connection. */
   | 'unavailable'
   /**
-   * The statement did nothing, because the server is read-only. For example, another server took
-   * over.
+   * The statement did nothing, because the server is read-only. For example, a failover made
+   * another server the primary.
    */
   | 'read-only'
   /** A conflict rolled back the whole transaction. The transaction can run again. */

@@ -20,14 +20,14 @@ import type {
 
 /**
  * Applies the missing steps in the order of their names. Returns the names of the steps that it
- * applied. If two processes migrate at the same time, one of them waits.
+ * applied. If two processes migrate at the same time, the second waits for the first.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
  * separately. So on MySQL, an interrupted step stays marked as begun, and runs again.
  *
- * A store from `openDatabase` runs the steps without time limits, because they may take long.
- * Portico calls `onStep` before each step. `onStep` must not use the store, because it runs inside
- * the transaction.
+ * A store from `openDatabase` runs the steps without time limits, because schema changes can be
+ * slow. Portico calls `onStep` before each step. `onStep` must not use the store, because it runs
+ * inside the transaction.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -69,8 +69,8 @@ const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /**
- * Waits until the migration of another process ends. This loop is needed on an embedded engine,
- * because a statement alone does not wait long enough for the lock there.
+ * Waits until the migration of another process ends. An embedded engine needs this loop, because a
+ * single statement does not wait long enough for the lock.
  */
 async function waitForLock<T>(
   database: Database,
@@ -88,7 +88,7 @@ async function waitForLock<T>(
   }
 }
 
-/** Returns each migration and the time at which it was applied. It changes nothing. */
+/** Returns each migration and when it was applied. Changes nothing. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],

@@ -55,8 +55,8 @@ export class OpenTransaction implements EngineConnection {
   /** The number of statements that have not returned yet. */
   #inFlight = 0;
   /**
-   * When the last statement ended. It is null until the first statement ends, because the
-   * transaction has no locks before.
+   * When the last statement ended. Null until the first statement ends, because the transaction
+   * holds no locks until then.
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;

@@ -84,7 +84,7 @@ export interface BorrowingOptions {
  */
 export interface BorrowedDatabase extends OpenedDatabase {
   /**
-   * Opens a second store on the same pool or file. You must close it separately. These options
+   * Opens a second store on the same pool or file. Close each store separately. These options
    * override those of the first store.
    */
   open(options?: BorrowingOptions): OpenedDatabase;

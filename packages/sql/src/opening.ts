@@ -9,18 +9,18 @@ import { systemTimer } from './timer.ts';
 
 /** Options for `openDatabase`. */
 export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
-  /** The absolute path of the folder to which the paths of SQLite files are relative. */
+  /** The absolute path of the base folder for relative SQLite paths. */
   readonly directory: string;
   /** The maximum number of connections to a server. Default: 10. */
   readonly poolSize?: number;
   /**
-   * How long a connection to a server is used, in seconds. Default: 300. Some connections end up to
-   * 10% earlier, so that not all end at the same time.
+   * How long a connection to a server is used, in seconds. Default: 300. Portico closes some
+   * connections up to 10% earlier, so that they do not all close at once.
    */
   readonly connectionLifetime?: number;
   /**
-   * How long a statement on a server may take, in seconds. Default: 10. If possible, the server
-   * enforces this limit, too.
+   * How long a statement on a server may take, in seconds. Default: 10. The server also enforces
+   * this limit if it supports one.
    */
   readonly statementTimeout?: number;
 }
@@ -44,8 +44,8 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. With a limit, the application does not hang
- * if the server hangs.
+ * The default time limit for a statement, in seconds. The limit keeps the application responsive if
+ * the server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 
@@ -108,8 +108,8 @@ function assemble(
   };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // On an embedded engine, there is no time limit to remove, because it does not wait for a
-    // server. And an in-memory database exists only once.
+    // An embedded engine has no time limit to remove, because it does not wait for a server. An
+    // in-memory database also cannot be opened a second time.
     getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

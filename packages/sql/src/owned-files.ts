@@ -14,8 +14,8 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * The error if root created a file or folder in the folder of another user, and could not give it
- * to that user. The file or folder was removed again.
+ * Thrown when root creates a file or folder in another user's folder, but cannot make that user its
+ * owner. Portico has already removed the file or folder.
  */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
@@ -46,13 +46,12 @@ export interface OwnedFolder {
    */
   readonly uid: number;
   /**
-   * The path of this folder, even if its name now refers to another folder. It is valid until
-   * `close`.
+   * A path that refers to this folder even after the folder is replaced. It is valid until `close`.
    */
   readonly path: string;
   /**
-   * Gives an open file to the folder's owner. The file must have been created here. Throws a
-   * NotGivenError if that fails.
+   * Makes the folder's owner the owner of an open file. The file must be new and in this folder.
+   * Throws a NotGivenError if that fails.
    */
   give(descriptor: number): void;
   close(): void;

@@ -7,13 +7,10 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
 export interface Pool {
-  /** Takes a connection. For the same connection, it returns the same object each time. */
+  /** Takes a connection. Each connection is always represented by the same object. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
-  /**
-   * Returns the driver's figures about its connections. It is missing if the driver does not report
-   * them.
-   */
+  /** Returns the driver's connection counts. Undefined if the driver does not report them. */
   readonly figures?: () => PoolFigures;
 }
 
@@ -122,8 +119,8 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // Take the connection at the first statement. Work that waits before its first statement needs
-    // no connection yet.
+    // Take the connection only at the first statement. Work that waits before it needs no
+    // connection.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) =>
@@ -134,7 +131,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // Ignore an error of the rollback, because the first error is reported.
+      // Ignore a rollback error. The first error is reported.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -160,7 +157,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // If the driver cannot be loaded, load it again next time, because it may be installed by then.
+    // If the driver fails to load, try again at the next call. It may be installed by then.
     this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -169,9 +166,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
-   * address may belong to another server, while a former primary may still answer on the old
-   * connection.
+   * Takes a connection from the pool. Replaces a connection after its lifetime, because the address
+   * may by then belong to another server. A former primary may still answer on the old connection.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');

@@ -12,10 +12,11 @@ import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
  * Returns the SQL of the missing steps, so that another tool can apply them. It includes the rows
- * that mark the steps as applied. It is empty if no step is missing. This function changes nothing.
- * For the same database in the same state, it always returns the same text.
+ * that mark the steps as applied. Returns an empty string if no step is missing. Changes nothing in
+ * the database. For the same database in the same state, it always returns the same text.
  *
- * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
+ * Rejects if an earlier migration was interrupted, or if a step reads data to build its next
+ * statements.
  */
 export async function printMigrations(
   database: Database,
@@ -54,7 +55,7 @@ const HEAD =
   '-- The tables that Portico needs. Run this once, in one transaction if the database ' +
   'supports that for schema changes.';
 
-/** Returns the statements of a step. It runs the step on a connection that only records them. */
+/** Runs a step on a connection that only records statements, and returns these statements. */
 async function listStatements(
   migration: Migration,
   dialect: Dialect,

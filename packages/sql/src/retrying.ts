@@ -22,7 +22,7 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** How long to ask a server whether a commit succeeded, in milliseconds. */
+/** How long to keep asking a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
  * The pause between two attempts, in milliseconds. It doubles each time, so that waiting requests

@@ -3,16 +3,16 @@ import type { SqlConnection, SqlDialect } from './contract.ts';
 /** The engine's column types. */
 export interface ColumnTypes {
   /**
-   * A text of at most 255 characters. It is compared as bytes, including case and trailing spaces.
+   * A string of at most 255 characters, compared byte by byte, including case and trailing spaces.
    */
   readonly identifier: string;
-  /** A text of any length. It is compared as bytes. */
+  /** A string of any length, compared byte by byte. */
   readonly text: string;
   /** A time in milliseconds since 1970, with 64 bits. */
   readonly time: string;
   /** A flag: 0 or 1. */
   readonly flag: string;
-  /** A primary key with numbers from the engine. The engine never uses a number twice. */
+  /** An auto-incrementing primary key. The engine never reuses a number. */
   readonly counter: string;
   /** The end of a CREATE TABLE for a table whose primary key is not a counter. */
   readonly tableOptions: string;
@@ -41,8 +41,8 @@ export interface Migration {
   readonly name: string;
   /**
    * Applies the step. It may run twice (see `change`), so a second run must not write data again.
-   * If you want to support `db:migrate up --print`, the step must not read data. Use statements
-   * such as `INSERT … SELECT` instead.
+   * To support `db:migrate up --print`, do not read data in the step. Use statements such as
+   * `INSERT … SELECT` instead.
    */
   up(schema: SchemaConnection): Promise<void>;
 }
@@ -56,8 +56,8 @@ export interface BegunStep {
   /** The number of missing steps. */
   readonly of: number;
   /**
-   * Whether no step was applied before this migration. The tables are then empty, and no step takes
-   * long.
+   * Whether this is the first migration of the database. The tables are then empty, and every step
+   * is fast.
    */
   readonly isFirst: boolean;
 }

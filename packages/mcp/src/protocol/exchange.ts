@@ -100,8 +100,8 @@ const EVENT_STREAM = {
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
 /**
- * Passes the id to the new Response together with the other headers, because adding a header to a
- * finished Response takes longer than creating the Response.
+ * Creates the Response with the request id among its headers. Adding a header to a finished
+ * Response takes longer than creating the Response.
  */
 function named(
   request: Request,
@@ -140,8 +140,8 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // Remove the listener. Otherwise, a signal may never be freed, together with everything that
-    // its listeners use.
+    // Remove the listener. Otherwise the signal, and everything that its listeners use, may never
+    // be freed.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -162,8 +162,8 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. The stream opens only once there is something to send, because some
- * errors need their own HTTP status.
+ * Sends the answer as an event. The stream opens only when the first event is ready, because some
+ * errors need a different HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   const { signal } = request;
@@ -194,10 +194,7 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   return named(request, EVENT_STREAM, events.body);
 }
 
-/**
- * How often to send data while tools work, in milliseconds. Proxies close connections that are
- * silent for long.
- */
+/** How often to send data while tools run, in milliseconds. Proxies close idle connections. */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 

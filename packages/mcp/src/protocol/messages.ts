@@ -65,7 +65,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // If the sender hangs up, treat the body as empty.
+  // If the client disconnects, treat the body as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -119,9 +119,8 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. So if a batch cancelled a request in the same batch, that
-  // request would stay unanswered. And because there are no sessions, a batch cannot cancel a
-  // request outside it.
+  // A cancelled request gets no response. If a batch cancelled one of its requests, that request
+  // would stay unanswered. Without sessions, a batch cannot cancel a request outside it.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
@@ -161,7 +160,7 @@ function headerRefusal(headers: Headers): Response | null {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Returns the JSON value. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
+ * Parses the body as JSON. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
  * byte order mark (RFC 8259 section 8.1).
  */
 function parse(body: Buffer): unknown {
@@ -172,7 +171,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Returns what is wrong with a body, or null. It runs before the slower schemas. */
+/** Returns what is wrong with a body, or null. Runs before the slower schema checks. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;

@@ -12,8 +12,8 @@ const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
 /**
- * Whether JSON nests deeper than `DEEPEST`. It compares bytes. This is safe in UTF-8, because no
- * other character contains the bytes of brackets.
+ * Whether JSON nests deeper than `DEEPEST`. Compares bytes, which is safe in UTF-8: no other
+ * character contains the bytes of brackets.
  */
 export function isTooDeep(json: Uint8Array): boolean {
   // Each level needs two brackets, so a shorter text cannot be too deep.

@@ -4,8 +4,8 @@ import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontex
  * Returns the value as this protocol type, or null if it does not match. Call the SDK's schemas
  * only through this function. A schema's check may throw, for example if a value is nested too deep
  * for the stack. The schema then returns a rejecting promise, although its type does not say so.
- * Without this function, you would treat the promise as valid, because it has no `issues`. Its
- * rejection would end the process.
+ * Without this function, the promise would count as valid, because it has no `issues`. The
+ * rejection would then end the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,

@@ -16,10 +16,7 @@ interface CallOfRequest {
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /**
-   * Runs a call. The call's signal is aborted when the given signal is, and when the call is
-   * cancelled.
-   */
+  /** Runs a call. Aborts the call's signal when `signal` is aborted or the call is cancelled. */
   async run<Answer>(
     call: CallOfRequest,
     signal: AbortSignal,
@@ -47,16 +44,16 @@ export class RunningCalls {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions, the endpoint cannot know which of several calls with the same id is meant.
-    // So it cancels none of them.
+    // Without sessions, the endpoint cannot tell several calls with the same id apart. So it
+    // cancels none of them.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Returns a key made of the call's token and id. Returns null if the token has no person, so these
- * calls cannot be cancelled. The reason is that all users of a service share one token, and the ids
- * of each session start at the same number. So one user could end another user's call.
+ * Builds a key from the call's token and id. Returns null if the token belongs to no person: such a
+ * call cannot be cancelled. All users of a service share one token, and the ids of each session
+ * start at the same number. One user could otherwise cancel another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;

@@ -41,8 +41,7 @@ type Read =
   | { readonly refusal: Response; readonly metadata?: never };
 
 /**
- * A message in a version with `initialize`. It is handled as if this endpoint did not offer
- * 2026-07-28.
+ * A message in a version with `initialize`. The endpoint handles it without 2026-07-28 metadata.
  */
 const OLDER: Read = { metadata: null };
 
@@ -125,8 +124,7 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header contains a version without `initialize`. Other code rejects older, unknown
- * versions.
+ * Whether a header names a version without `initialize`. Other code rejects unknown older versions.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;

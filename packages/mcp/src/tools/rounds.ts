@@ -14,7 +14,7 @@ import type { RegisteredTool } from './tools.ts';
 export interface Round {
   /**
    * Returns the call's id. It is the same in all rounds of a call, and different for every other
-   * call. It is created on first use.
+   * call. The id is created on first use.
    */
   readonly id: () => string;
   /** Returns the answer to a question, or null if the question was not asked or not answered. */
@@ -135,8 +135,8 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 }
 
 /**
- * Sorts the members of objects, so that equal arguments give the same text. A client may send them
- * in another order the second time.
+ * Sorts the members of objects, so that equal arguments give the same text. A client may reorder
+ * them in a later round.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);

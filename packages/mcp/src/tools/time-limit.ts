@@ -4,7 +4,7 @@ export const REACHED = Symbol('the time limit');
 export interface TimeLimit {
   /** The signal is aborted when the time is up, or when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
-  /** Resolves at the same moment as `signal` is aborted. */
+  /** Resolves when `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;
   /** Removes the timer and the listener. Call this when the work is done. */
   end(): void;

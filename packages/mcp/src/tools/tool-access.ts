@@ -26,7 +26,7 @@ export function listedScopes(
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
-/** Something that only some callers may use, such as a personal tool. */
+/** A tool or resource that only some callers may use. */
 export interface Guarded {
   /** Whether it acts for a linked account. If false, every token for this endpoint may use it. */
   readonly personal: boolean;

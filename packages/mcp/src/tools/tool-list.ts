@@ -53,7 +53,7 @@ function listed(tool: RegisteredTool, version: string): Readonly<Record<string, 
 }
 
 /**
- * Whether the version supports this output schema. Until 2025-11-25, structured content must be an
+ * Whether the version supports this output schema. Up to 2025-11-25, structured content must be an
  * object. Later versions allow any JSON value.
  */
 function knowsOutput(outputSchema: JsonSchema, version: string): boolean {

@@ -18,7 +18,7 @@ export interface FormQuestion {
   /** The text for the person. */
   readonly message: string;
   /**
-   * A schema that describes an object. Its properties may be texts, numbers, booleans and choices
+   * A schema that describes an object. Its properties may be strings, numbers, booleans and enums
    * (MCP, Elicitation, Requested Schema).
    */
   readonly schema: JsonSchema;
@@ -26,7 +26,7 @@ export interface FormQuestion {
 
 /**
  * A page that the client asks the person to open. Use it for data that the client must not see.
- * Your application must find out itself whether the person has finished.
+ * Your application must track whether the person has finished.
  */
 export interface PageQuestion {
   /** The text for the person. */

@@ -14,8 +14,8 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller asked for it and the transport streams. In other cases it does
-   * nothing. It never rejects, even if the caller has hung up.
+   * Reports progress if the caller asked for it and the transport streams. Otherwise does nothing.
+   * It never rejects, even if the caller has hung up.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
@@ -76,10 +76,11 @@ export interface ToolInterface {
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. The arguments already match the schema. If you return an object, it is sent as
-   * structured content and as JSON text. `content()` is sent unchanged, and any other value is sent
-   * as text. Return `ask()` to ask questions first. If you throw, the exception is logged, and the
-   * caller only learns that the tool failed. Throw a ToolError to tell the caller more.
+   * Does the work. Portico has validated the arguments against the schema. If you return an object,
+   * it is sent as structured content and as JSON text. `content()` is sent unchanged, and any other
+   * value is sent as text. Return `ask()` to ask questions first. If you throw, the exception is
+   * logged, and the caller only learns that the tool failed. Throw a ToolError to tell the caller
+   * more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
@@ -236,8 +237,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Returns all registered tools. You get the same list until a tool is added. A list never
-   * changes.
+   * Returns all registered tools. The list is immutable and stays the same object until you add a
+   * tool.
    */
   all(): readonly RegisteredTool[] {
     return this.#all;

@@ -12,7 +12,7 @@ export interface TraceContext {
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** Matches characters that a header may contain. You could not forward other values as headers. */
+/** Matches characters that a header may contain. Other values cannot be forwarded as headers. */
 const FIELD = /^[\x20-\x7e]+$/;
 /**
  * The maximum lengths, in characters. Every participant of a trace must forward values of these

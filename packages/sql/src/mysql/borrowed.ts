@@ -38,7 +38,7 @@ interface Known {
    */
   readonly isolation: string;
   /**
-   * Whether the server is a Galera node. Such a server can wait until it has applied the commits of
+   * Whether the server is a Galera node. A Galera node can wait until it has applied the commits of
    * the other nodes.
    */
   readonly isGalera: boolean;
@@ -51,8 +51,8 @@ interface Known {
 
 /**
  * Creates an engine on the application's own pool. Each use of a connection configures the session
- * and restores it afterwards. This needs two more round trips. The second round trip happens after
- * the result has arrived.
+ * and restores it afterwards. This adds two round trips, one before the statement and one after its
+ * result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -81,7 +81,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const before = await tell(lent, known);
           if (before !== null)
             return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application returned this connection to the pool in the middle of a transaction.
+          // The application returned this connection to the pool during a transaction.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -124,7 +124,10 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/** The time limit for these statements, in milliseconds. It is the same as for other statements. */
+/**
+ * The time limit for these statements, in milliseconds. The limit is the same as for other
+ * statements.
+ */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
@@ -296,8 +299,8 @@ async function putBack(connection: PoolConnection, restore: string | null): Prom
 const UPDATES = /^\s*UPDATE\b/i;
 
 /**
- * Returns how many rows matched. After an UPDATE, the server's message is in the server's language.
- * It contains the number of matched rows, and after it the number of changed rows.
+ * Returns how many rows matched. After an UPDATE, the server sends a localized message. Its first
+ * number is the matched rows, and its second number is the changed rows.
  */
 function matchedBy(sql: string, { affectedRows, info }: ResultSetHeader): number {
   const matched = UPDATES.test(sql) ? /\d+/.exec(info)?.[0] : undefined;

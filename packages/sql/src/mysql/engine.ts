@@ -32,8 +32,8 @@ const LONGEST_QUEUE = 1000;
 const SYNC_WAIT = 7;
 
 /**
- * A node that lost its cluster must not answer reads in these sessions, even if the server allows
- * it for other sessions.
+ * In these sessions, a node that lost its cluster must not answer reads, even if the server's
+ * default allows them.
  */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
@@ -64,8 +64,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // The cast is needed because MySQL does not accept the result of LEAST as an integer. By default,
-  // a statement waits one year for a table that is being altered.
+  // The cast is needed because MySQL does not accept the result of LEAST as an integer. The
+  // server's default wait for a table that is being altered is one year.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -229,8 +229,8 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 }
 
 /**
- * Whether the error is about a statement. Such an error has an SQLSTATE. An error that breaks the
- * connection has no SQLSTATE, or is marked as fatal.
+ * Whether the error is about a statement. A statement error has an SQLSTATE. An error that breaks
+ * the connection has no SQLSTATE or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

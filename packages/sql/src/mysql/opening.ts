@@ -13,8 +13,8 @@ export const mysqlOpener: EngineOpener = {
 };
 
 /**
- * Creates a store on the application's own pool from `mysql2` or `mysql2/promise`. In all other
- * ways it works like `fromPostgres`.
+ * Creates a store on the application's own pool from `mysql2` or `mysql2/promise`. Otherwise it
+ * works like `fromPostgres`.
  */
 export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, () => ({

@@ -31,8 +31,8 @@ export interface PostgresPool {
 }
 
 /**
- * Creates an engine on the application's own pool. It changes nothing on the connections, but adds
- * prepared statements.
+ * Creates an engine on the application's own pool. The engine leaves the connections unchanged,
+ * except for added prepared statements.
  */
 export function borrowPostgres(
   pool: PostgresPool,

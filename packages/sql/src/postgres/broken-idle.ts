@@ -7,8 +7,8 @@ interface Emitter {
 }
 
 /**
- * The pools to which Portico added a listener, and the log of each. If a pool was given several
- * logs, the last one is used.
+ * The pools to which Portico added a listener, and the log of each. If a pool has several logs, the
+ * last log is used.
  */
 const logs = new WeakMap<object, Log | null>();
 

@@ -186,8 +186,7 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Look for a pooler first. Later, each connection would have its own process even behind a
-  // pooler.
+  // Look for a pooler first. Later, each connection has a separate process even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,
@@ -233,7 +232,7 @@ const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_cata
  * Statements that are sent at the same time use different connections. If the same server process
  * answers several of them, there may be a pooler in transaction mode. But a store with fewer
  * connections also answers them one after another. So the function repeats the check with slow
- * statements. For these, a pooler uses several processes.
+ * statements, for which a pooler uses several processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

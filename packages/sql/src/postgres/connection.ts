@@ -213,14 +213,14 @@ export class StatementNames {
     this.#names.clear();
     // The plan is outdated. Plan every statement again, under a new name.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // In all other cases, a connection pooler shares sessions between clients. Stop using names.
+    // Otherwise a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
 }
 
 /**
- * Whether the error is about a statement. The code of such an error is an SQLSTATE. Codes of the
- * system, such as `EPIPE`, begin with E, but no SQLSTATE does.
+ * Whether the error is about a statement. A statement error has an SQLSTATE as its code. Codes of
+ * the system, such as `EPIPE`, begin with E, but no SQLSTATE does.
  */
 export function isStatementError(error: unknown): boolean {
   return (

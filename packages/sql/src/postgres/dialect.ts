@@ -13,7 +13,7 @@ const COLUMN_TYPES = {
 };
 
 /**
- * The number of the migration lock. It is arbitrary, and all Portico processes use the same number.
+ * The number of the migration lock. The number is arbitrary, but the same in all Portico processes.
  */
 const ADVISORY_LOCK = 1_347_375_956;
 
@@ -26,8 +26,7 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // While a standby is missing, a commit that waits for the standby keeps its locks. So do not wait
-  // long for a lock.
+  // Do not wait long for a lock. A commit that waits for a missing standby keeps its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,

@@ -86,8 +86,7 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // Limit the time here, because the pool's own limit would include the wait for a free
-    // connection.
+    // Set the limit here. The pool's limit would include the wait for a free connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });
@@ -95,8 +94,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // Add these listeners, because otherwise a broken connection would end the process. With them,
-  // only the connection's next statement fails.
+  // Add these listeners, so that a broken connection does not end the process. Only the
+  // connection's next statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -162,9 +161,9 @@ interface Session {
 }
 
 /**
- * Sets the session's time limits once. One limit is for a statement. The other limit is for a
- * transaction whose client is gone without the server knowing. Smaller limits of the server stay
- * unchanged.
+ * Sets the session's time limits once. One limit applies to statements. The other limit applies to
+ * transactions whose client disconnected without the server noticing. Smaller limits of the server
+ * stay unchanged.
  *
  * A shared session stays unchanged, because other clients would get these limits, too. A session is
  * shared if its process differs from the process that was reported when the connection started. The

@@ -18,7 +18,7 @@ export interface PostgresHost {
 
 /** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** The servers in the order in which they are tried. There is at least one. */
+  /** The servers in the order in which they are tried. The list is never empty. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
@@ -126,7 +126,7 @@ export class HostsPool implements Pool {
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // This server answers other requests, so it is only busy. Do not try the next server.
+        // This server is only busy: it still answers other requests. Do not try the next server.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }

@@ -53,7 +53,7 @@ export class PostgresStatement {
   /** The server's summary of the statement, such as `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
-  /** Called with the result. `pg` wraps this callback to apply its time limit. */
+  /** Receives the result. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(

@@ -94,8 +94,8 @@ export function judgeFile(
 
 /**
  * Returns the type of the file system that contains a file. It reads the lines of
- * `/proc/self/mountinfo` (proc(5)). It uses the longest mount point that matches. If several are
- * equal, it uses the last, because that one covers the others. Returns null if no line matches.
+ * `/proc/self/mountinfo` (proc(5)). It uses the longest mount point that matches. If several mount
+ * points are equal, it uses the last one, which covers the others. Returns null if no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;

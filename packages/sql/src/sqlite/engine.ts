@@ -101,7 +101,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Ends the read transaction after Node has run the promises that are ready. This works because it
-   * is called from a promise. Otherwise the tick would run before these promises.
+   * is called from a promise. Outside a promise, the tick would run first.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -115,7 +115,7 @@ class SqliteEngine implements Engine {
 /**
  * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Otherwise
  * the work would run in the context of the request that begins the batch. Code after an `await`
- * keeps its context. Using that needs much less memory than `AsyncLocalStorage.bind`.
+ * keeps its context. This technique needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

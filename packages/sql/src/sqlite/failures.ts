@@ -14,9 +14,7 @@ export function isSqliteBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/**
- * Whether the error means that the file is read-only or was replaced. A new connection may work.
- */
+/** Whether the file is read-only or was replaced. A new connection may work. */
 export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }

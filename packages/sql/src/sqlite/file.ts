@@ -34,8 +34,8 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 /**
  * Creates the file with access only for its owner. SQLite itself would make the file readable for
  * all users. The files `-wal` and `-shm` get the same mode. If root runs this, they also get the
- * same owner. An existing file is not opened, because POSIX locks belong to the process: closing
- * the file would release the locks of all other connections.
+ * same owner as the file. Does not open an existing file. POSIX locks belong to the process, so
+ * closing the file would release the locks of all other connections.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));

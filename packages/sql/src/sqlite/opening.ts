@@ -20,7 +20,7 @@ export const sqliteOpener: EngineOpener = {
  * Creates a store on the file that your own connection uses. The connection must be a
  * `DatabaseSync` from `node:sqlite`. Portico opens a separate connection to the file, because on a
  * shared connection, your statements would become part of Portico's transactions. Throws a
- * ConfigurationError for a database in memory, and for a connection from another library, such as
+ * ConfigurationError for an in-memory database, and for a connection from another library, such as
  * `better-sqlite3`.
  */
 export function fromSqlite(

@@ -90,8 +90,8 @@ export class Statements {
   }
 
   /**
-   * Makes the next statement open the file again. A database in memory stays open, because it would
-   * lose its contents.
+   * Makes the next statement open the file again. An in-memory database stays open, because closing
+   * would discard its contents.
    */
   reopen(): void {
     this.#isReadOnly = false;

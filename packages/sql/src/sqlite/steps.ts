@@ -147,8 +147,8 @@ function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // Compare the counts only of writes, because after other statements, SQLite reports the count of
-  // an earlier statement.
+  // Compare only the counts of writes. After other statements, SQLite reports the count of an
+  // earlier statement.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

@@ -8,8 +8,8 @@ import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
 
 /**
- * The maximum number of writes in one transaction. They take about a millisecond together. During
- * this time, the process handles no request.
+ * The maximum number of writes in one transaction. Such a batch takes about a millisecond, and the
+ * process handles no other request during that time.
  */
 const MOST_TOGETHER = 32;
 /** How many turns of the event loop a batch waits for more writes. */
@@ -29,7 +29,7 @@ type Work =
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called when the work is done and only the commit remains. */
+      /** Called after the work and before the commit. */
       readonly onDone: (() => void) | undefined;
     }
   | {
@@ -60,9 +60,9 @@ export function countCommits(): number {
 
 /**
  * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
- * its own savepoint, so if a write fails, only that write is rolled back. Each write resolves only
- * after the commit. The queue takes the write lock before the first write. Otherwise another
- * process could write between the reads and the changes of a write.
+ * a separate savepoint, so a write that fails is rolled back alone. Each write resolves only after
+ * the commit. The queue takes the write lock before the first write. Otherwise another process
+ * could write between the reads and the changes of a write.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -89,8 +89,7 @@ export class WriteQueue {
   }
 
   /**
-   * A promise that resolves when no write is waiting any longer. It is null if no write is waiting
-   * now.
+   * A promise that resolves when the queue of waiting writes is empty. Null if no write is waiting.
    */
   get writing(): Promise<void> | null {
     return this.#writing;
@@ -173,8 +172,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits each write separately. It is used after one of the writes made the common commit fail,
-   * so that only this write fails.
+   * Commits each write separately. Used after one of the writes made the common commit fail, so
+   * that the other writes succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -195,8 +194,8 @@ export class WriteQueue {
   }
 
   /**
-   * Returns the queued writes that have waited too long, and removes them from the queue. It is
-   * used after another process has blocked the batch for too long.
+   * Returns the queued writes that have waited too long, and removes them from the queue. Used
+   * after another process has blocked the batch for too long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
@@ -222,8 +221,8 @@ export class WriteQueue {
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // All of this takes one turn of the event loop, unless the work of a write waits for anything
-      // except its statements.
+      // This loop takes one turn of the event loop, unless the work of a write waits for something
+      // other than its statements.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);

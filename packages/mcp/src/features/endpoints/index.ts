@@ -2,7 +2,10 @@ import type { McpConfig } from '../../config.ts';
 import type { McpContribution, McpFeature } from '../../feature.ts';
 import { endpointsShape, type McpEndpointInput } from './config.ts';
 
-/** Lets one application have several MCP endpoints. Each has its own path, tools and resource. */
+/**
+ * Lets one application have several MCP endpoints. Each endpoint has a separate path, tools and
+ * resource.
+ */
 export const endpoints: McpFeature = {
   name: 'endpoints',
   config: endpointsShape,

@@ -4,8 +4,8 @@ import type { McpContribution, McpFeature } from '../../feature.ts';
 const EXTENSION = 'io.modelcontextprotocol/enterprise-managed-authorization';
 
 /**
- * Declares the extension for access that organizations give, if the authorization server has a
- * grant for it. Clients find the grant itself in the server's metadata.
+ * Declares the extension for enterprise-managed authorization if the authorization server supports
+ * its grant. Clients find the grant itself in the server's metadata.
  */
 export const organizationAccess: McpFeature = {
   name: 'organization_access',

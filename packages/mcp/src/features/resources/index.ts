@@ -51,7 +51,7 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 
 /**
  * Returns the resource registry of the application that is starting. Call `resource().register(…)`
- * in the application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws if you
+ * in the application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you
  * call it anywhere else, or if no endpoint has the path.
  */
 export function resource(path?: string): ResourceRegistry {

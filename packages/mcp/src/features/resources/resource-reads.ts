@@ -108,6 +108,6 @@ function contents(
     typeof content === 'string'
       ? { text: content }
       : { blob: Buffer.from(content).toString('base64') };
-  // The content may be different at the next request, so clients must not cache it.
+  // The content may change between requests, so clients must not cache it.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

@@ -14,8 +14,8 @@ export interface ResourceRead {
 }
 
 /**
- * A text or file that clients can read. For example, a tool's result may link to it. By default it
- * is public: any application with a token for this server may read it.
+ * A text or file that clients can read. A tool's result may link to a resource. By default a
+ * resource is public: any application with a token for this server may read it.
  */
 export interface ResourceInterface {
   /**
