@@ -162,7 +162,7 @@ describe('removing all applications', () => {
     const graces = await obtainTokens(portal, notebook, GRACE);
     expect(await (await ada.get(PAGE)).text()).toContain(`href="${PAGE}?remove=all"`);
     const question = await ada.get(`${PAGE}?remove=all`);
-    expect(await question.clone().text()).toContain('Remove the access of all applications?');
+    expect(await question.clone().text()).toContain('Remove access for all applications?');
     expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([
       true,
       true,

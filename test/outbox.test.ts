@@ -216,7 +216,7 @@ test('too many messages for one receiver are dropped and counted, and others are
   });
   const doctor = await oauth('oauth:server:doctor');
   expect(doctor.stdout).toContain(
-    '0 messages could not be delivered, and 2 were dropped because their receiver had too many; ',
+    "0 messages could not be delivered, and 2 were dropped because their receiver's queue was full; ",
   );
   await oauth('oauth:outbox:discard', '--receiver', 'full');
   expect((await counts())?.dropped).toBe(0);

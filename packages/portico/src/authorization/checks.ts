@@ -114,7 +114,7 @@ export function isCheck(name: string): boolean {
 }
 
 /**
- * Returns the names of the parameters that only features read. Includes the parameter for a key.
+ * Returns the names of the features' additional parameters. Includes the parameter for a key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];

@@ -33,7 +33,7 @@ export interface RequestReading {
   /** Checks that replace Portico's own checks of the same name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
   /**
-   * Parameters that only features read. A request may contain each of them once. The server stores
+   * The additional parameters of the features. A request may contain each of them once. The server stores
    * them with the request.
    */
   readonly parameters: readonly string[];

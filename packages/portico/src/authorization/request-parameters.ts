@@ -30,8 +30,8 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if one of these parameters is repeated. `further` lists the parameters that only features
- * read.
+ * Throws if one of these parameters is repeated. `further` lists the additional parameters of the
+ * features.
  */
 export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
   for (const name of singleParameters(further)) parameters.get(name);

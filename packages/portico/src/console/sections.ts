@@ -1,4 +1,4 @@
-/** Where to read more about a finding: for each part, a page in the repository and the package. */
+/** The page of the documentation for the findings of each part of the report. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',

@@ -46,7 +46,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     return warning(
       'cannot be compiled: ' +
         others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; '),
-      "fix these views, then restart the application; the authorization server's own pages work",
+      'fix these views, then restart the application; until then, the built-in pages still work',
     );
   }
   return ok('consent, error and applications were rendered with sample data');

@@ -16,7 +16,7 @@ export function examineOutbox(outbox: Outbox): Examination {
       return [
         warning(
           `${undelivered} messages could not be delivered, and ${dropped} were dropped ` +
-            `because their receiver had too many; ${waiting} are waiting`,
+            `because their receiver's queue was full; ${waiting} are waiting`,
           'see the reasons with npx portico oauth:outbox, then run oauth:outbox:retry or ' +
             'oauth:outbox:discard',
         ),

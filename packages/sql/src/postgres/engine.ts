@@ -130,7 +130,7 @@ function openHost(
   };
 }
 
-/** Configures a new connection's session. Throws if its server is not of the wanted kind. */
+/** Configures a new connection's session. Throws if its server does not have the required role. */
 async function startSession(
   client: PoolClient,
   limits: PoolLimits,

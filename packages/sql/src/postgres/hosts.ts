@@ -91,8 +91,8 @@ function refuse(message: string): never {
 }
 
 /**
- * The connections to one server. They reject as unavailable if the server is not of the wanted
- * kind.
+ * The connections to one server. Connecting fails with an "unavailable" error if the server does
+ * not have the required role, such as primary.
  */
 export interface HostPool {
   readonly name: string;

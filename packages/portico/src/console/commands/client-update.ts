@@ -46,8 +46,9 @@ export const addClientUpdate =
     const command = program
       .command('oauth:client:update')
       .description(
-        'change an application that an operator registered; all changes are made, or none. A ' +
-          'removal takes effect at its next request, also for existing tokens and open requests',
+        'change an application that an operator registered; applies all changes, or none. ' +
+          "Removals take effect at the application's next request, also for existing tokens and " +
+          'pending requests',
       )
       .argument('<client_id>');
     addAccessOptions(command);

@@ -29,7 +29,7 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
       )
       .option(
         '--if-older-than <time>',
-        'only if the current key has signed for at least this long, such as 30d, 12h, 90m or ' +
+        'rotate only if the current key has signed for at least this long, such as 30d, 12h, 90m or ' +
           'a number of seconds',
       )
       .option(

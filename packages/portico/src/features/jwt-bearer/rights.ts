@@ -108,8 +108,8 @@ export function withEffect(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Throws unless the request proves the key that the assertion is bound to (RFC 7800, RFC 9449
- * section 6.1). `proved` is the thumbprint of the proved key, or null.
+ * Throws unless the request proves possession of the key that the assertion is bound to (RFC 7800,
+ * RFC 9449 section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;

@@ -96,7 +96,7 @@ export class Reauthentication implements Interaction {
   }
 }
 
-/** The parameters of a request that only features read. */
+/** The additional parameters of the features in a request. */
 type Further = Readonly<Record<string, string>>;
 
 /** The key for the time of the request in the consent request. */

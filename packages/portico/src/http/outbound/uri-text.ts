@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * Checks how a client's URLs are written. A parser must not turn a URL into something other than
- * what people see.
+ * Checks the text of a client's URLs, so that a parser never reads a URL differently from what
+ * people see.
  */
 
 /**

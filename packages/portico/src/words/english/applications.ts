@@ -23,7 +23,7 @@ export const APPLICATIONS = {
     'Access removed: none of these applications can act for you any more.',
   'applications.remove_all': 'Remove all',
   'applications.confirm_page': 'Remove all access?',
-  'applications.confirm_title': 'Remove the access of all applications?',
+  'applications.confirm_title': 'Remove access for all applications?',
   'applications.confirm_all': {
     one:
       'If you continue, one application can no longer act for you. It must ask you again the ' +
