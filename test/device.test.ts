@@ -613,6 +613,21 @@ describe('the end of access that another process runs while a person answers for
     },
   );
 
+  // @shows AS-31.6, AS-31.8, AS-31.9, AS-48.5
+  test.each(COMMANDS)(
+    '%s: a question that the person saw before cannot be denied either',
+    async (command) => {
+      await subjectOfNew();
+      const begun = await begin(own, box);
+      const asked = await enter(person, begun.user_code);
+      await end(command);
+      expect((await person.submit(asked, { decision: 'deny' })).status).toBe(400);
+      expect(await errorOf(await poll(own, box, begun))).toBe(
+        command === 'oauth:restored' ? 'expired_token' : 'authorization_pending',
+      );
+    },
+  );
+
   // @shows AS-31.6, AS-48.5
   test('after oauth:person:revoke, the person can enter the code again and allow the request', async () => {
     await subjectOfNew();

@@ -33,8 +33,8 @@ export interface RequestReading {
   /** Checks that replace Portico's own checks of the same name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
   /**
-   * The additional parameters of the features. A request may contain each of them once. The server stores
-   * them with the request.
+   * The additional parameters of the features. A request may contain each of them once. The server
+   * stores them with the request.
    */
   readonly parameters: readonly string[];
 }

@@ -52,9 +52,10 @@ export class RefreshTokenGrant implements TokenGrant {
 
   constructor(parts: GrantParts) {
     this.#parts = parts;
-    const again = againFor('refresh_token', parts, (inForce, form, client, family) =>
-      this.#narrowed(inForce, client, family, form.get('scope')),
-    );
+    const again = againFor('refresh_token', parts, (inForce, form, client, family) => {
+      requireBeginning(client, parts.server.grantTypes());
+      return this.#narrowed(inForce, client, family, form.get('scope'));
+    });
     this.#replays = new Replays('refresh_token', parts);
     this.#outcomes = new Outcomes('refresh_token', parts, again, this.#replays);
     const requireSame = this.#requireSame.bind(this);

@@ -93,7 +93,6 @@ export function againFor(
   const { store, accounts, resources, clock } = server;
   return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
-    requireBeginning(client, server.grantTypes());
     requireKnownAudience(family, resources);
     const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, resources);
     const scopes = scopesOf(inForce, form, client, family);

@@ -25,7 +25,7 @@ export interface AuthorizationRequest {
   readonly direct?: true | undefined;
   /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
-  /** The additional parameters of the features, as the client sent them. Missing if there are none. */
+  /** The features' additional parameters, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -4,6 +4,7 @@ import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../
 import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
+import type { ConsentRequest } from '../../store/requests.ts';
 import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scopes.ts';
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
@@ -60,8 +61,9 @@ export class Approvals {
    * person's requests ends it too. Returns its id, which the form contains.
    */
   async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
+    const { store, pruning } = this.#server;
     const id = randomToken();
-    await this.#server.store.consentRequests.insertConsentRequest({
+    await store.consentRequests.insertConsentRequest({
       idHash: tokenHash(id),
       // No browser has this hash, so the consent page does not show the question.
       browserHash: '',
@@ -77,6 +79,7 @@ export class Approvals {
       outcome: null,
       expiresAt: request.expiresAt,
     });
+    await pruning.tick();
     return id;
   }
 
@@ -89,7 +92,9 @@ export class Approvals {
     const { audit, store, clock } = this.#server;
     const open = await this.findOpen(userCode, visitor);
     const scopes = open === null ? [] : intersectScopes(question.scopes, open.scopes);
-    if (open === null || scopes.length === 0) return this.#isAllowedBy(userCode, visitor);
+    const asked = await this.#find(question, visitor);
+    if (open === null || scopes.length === 0 || asked?.outcome !== null)
+      return this.#isAllowedBy(userCode, visitor);
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
@@ -110,16 +115,23 @@ export class Approvals {
         parameters: { redirectUri: '', codeChallenge: '', nonce: null },
       },
     };
-    const asked = tokenHash(question.id);
-    if (!(await this.#codes.allow(request.userHash, asked, allowed, now)))
+    if (!(await this.#codes.allow(request.userHash, asked.idHash, allowed, now)))
       return this.#isAllowedBy(userCode, visitor);
     await audit({ type: 'consent_granted', authorization: id, clientId, person, scopes, audience });
     return true;
   }
 
-  /** Denies the request. Returns false if it can no longer be answered or was allowed before. */
-  async deny(userCode: string, visitor: Visitor): Promise<boolean> {
-    const { audit, clock } = this.#server;
+  /**
+   * Denies the request. Returns false if the request or the question can no longer be answered, or
+   * was allowed before.
+   */
+  async deny(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
+    const { audit, clock, store } = this.#server;
+    const asked = await this.#find(question, visitor);
+    if (asked === null) return false;
+    if (asked.outcome === null)
+      await store.consentRequests.answerConsent(asked, null, { allow: false, at: clock() });
+    if ((await this.#find(question, visitor))?.outcome !== 'denied') return false;
     const request = await this.#codes.findByUser(tokenHash(userCode));
     if (request === null || !(await this.#codes.deny(request.userHash, clock()))) return false;
     if (request.outcome === null)
@@ -129,6 +141,12 @@ export class Approvals {
         person: visitor.user.reference,
       });
     return true;
+  }
+
+  /** Returns the stored question if this person was asked it. Returns null if it was removed. */
+  async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {
+    const found = await this.#server.store.consentRequests.findConsentRequest(tokenHash(id));
+    return found !== null && samePerson(found.asked.person, user.reference) ? found : null;
   }
 
   /** Whether this person has already allowed the request: the form was then sent twice. */

@@ -8,8 +8,8 @@ import {
   words,
 } from '../../store/sql/statements.ts';
 
-/** The person's answer. */
-export type Outcome = 'allowed' | 'denied';
+/** The person's answer, or `void` if an operator ended the request. */
+export type Outcome = 'allowed' | 'denied' | 'void';
 
 /** A device's request. Times are in milliseconds since 1970. */
 export interface DeviceRequest {
@@ -35,9 +35,6 @@ export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
 }
-
-/** The time at which a request expires that an operator has ended. */
-export const ENDED = 0;
 
 /** Reads and writes the requests of devices (`oauth_device_codes`). */
 export class DeviceCodes {
@@ -146,8 +143,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends those that wait for an answer: they
-   * expire, whatever the clocks say. Returns how many, and the last key that it read. The key is
+   * Reads the first `limit` requests after this key, and ends those that wait for an answer. Returns
+   * how many it ended, and the last key that it read. The key is
    * null if there are no more requests.
    */
   async endWaiting(
@@ -162,7 +159,7 @@ export class DeviceCodes {
     const last = rows.length < limit ? null : (rows.at(-1)?.device_hash ?? null);
     if (rows.length === 0) return { ended: 0, last };
     const { affected } = await this.#database.execute(
-      `UPDATE oauth_device_codes SET expires_at = ${ENDED} WHERE device_hash IN ` +
+      `UPDATE oauth_device_codes SET outcome = 'void' WHERE device_hash IN ` +
         `(${placeholders(rows)}) AND outcome IS NULL`,
       rows.map((row) => row.device_hash),
     );

@@ -13,7 +13,7 @@ import type { AuthorizationCode } from '../../store/grant.ts';
 import type { ProvedKey } from '../../tokens/key-binding.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
-import { ENDED, type DeviceCodes, type DeviceRequest } from './codes.ts';
+import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
  * How much earlier than its interval a device may ask, in milliseconds: the network delays some
@@ -90,13 +90,15 @@ class DeviceCodeGrant implements TokenGrant {
    * Returns the code of an allowed request. Throws if the request was denied or used, or has
    * expired.
    */
-  async #codeOf({ outcome, granted }: DeviceRequest, now: number): Promise<AuthorizationCode> {
+  async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
+    const { outcome, granted } = request;
+    if (outcome === 'void') throw expiredToken(request);
     if (outcome === 'denied' || granted === null) throw denied('the person answered no');
     const { familyId, hash } = granted;
     const code = await this.#parts.server.store.codes.findCode({ id: familyId, hash });
     if (code === null) throw invalidGrant('the authorization of the device code was removed');
     if (code.used) throw invalidGrant('the device code was used before');
-    if (code.expiresAt <= now) throw expiredToken(code);
+    if (code.expiresAt <= now) throw expiredToken({ expiresAt: code.expiresAt });
     return code;
   }
 
@@ -118,11 +120,16 @@ function denied(detail: string): OAuthError {
   return new OAuthError('access_denied', 'The person did not allow it.', detail);
 }
 
-function expiredToken({ expiresAt }: { readonly expiresAt: number }): OAuthError {
-  const at = new Date(expiresAt).toISOString();
+function expiredToken(ended: {
+  readonly expiresAt: number;
+  readonly outcome?: DeviceRequest['outcome'];
+}): OAuthError {
+  const at = new Date(ended.expiresAt).toISOString();
   return new OAuthError(
     'expired_token',
     'The device code has expired; ask for another one.',
-    expiresAt === ENDED ? 'oauth:restored ended the request' : `the device code expired at ${at}`,
+    ended.outcome === 'void'
+      ? 'oauth:restored ended the request'
+      : `the device code expired at ${at}`,
   );
 }

@@ -158,7 +158,7 @@ export class VerificationPage {
     const isDone =
       decision === 'allow'
         ? await this.#approvals.allow(userCode, question, visitor)
-        : await this.#approvals.deny(userCode, visitor);
+        : await this.#approvals.deny(userCode, question, visitor);
     if (!isDone) throw notOpen();
     return this.#message(visitor, decision === 'allow' ? 'device.allowed' : 'device.denied');
   }
