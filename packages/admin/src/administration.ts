@@ -53,7 +53,7 @@ export class Administration {
         form === null ? 302 : 303,
       );
     }
-    // Accept only `true`. A host may return another value by mistake, such as rows or a text.
+    // Accept only `true`. A host may return another value by mistake, for example rows or a string.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,

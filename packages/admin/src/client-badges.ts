@@ -2,7 +2,7 @@ import type { Client } from 'portico';
 import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
-/** Returns a few words for each special property of the client. */
+/** Returns a short label for each special property of the client. */
 export function badges({
   public: isPublic,
   applicationType,

@@ -2,8 +2,8 @@ import type { Finding, Server } from 'portico';
 import { warning } from 'portico/extension';
 
 /**
- * Warns if a scope needs the same permission, because people who may use the scope's API could then
- * also administer the server.
+ * Warns if a scope needs the same permission. People who may use the scope's API could then also
+ * administer the server.
  */
 export function examinePermission(
   permission: string,

@@ -12,7 +12,7 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a text that other people wrote. The `bdi` element keeps its writing direction from
+ * Formats a string that other people wrote. The `bdi` element keeps its writing direction from
  * affecting the text around it.
  */
 export function words(text: string): Html {
@@ -23,7 +23,7 @@ export function code(text: string): Html {
   return markup`<code>${words(visible(text))}</code>`;
 }
 
-/** Replaces each invisible character by its number. */
+/** Replaces each invisible character with its number. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
@@ -32,8 +32,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats the name of a client. Adds quotation marks if the client may have chosen the name itself,
- * as the CLI does.
+ * Formats a client's name. The name is in quotation marks if the client may have chosen it, as in
+ * the CLI.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -92,8 +92,8 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Formats a notice about the action of a form. `told` contains the text for each action. The URL
- * names only the action, so that a link cannot put a text on the page.
+ * Formats a notice about a form's action. `told` contains the text for each action. The URL
+ * contains only the action's name, so a link cannot put text on the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done)
@@ -102,8 +102,8 @@ export function notice({ done }: Asked, told: Readonly<Record<string, string>>):
 }
 
 /**
- * Formats an alert. It contains the reason why the request is not possible. If the request was a
- * form, it also says that nothing was changed.
+ * Formats an alert with the reason why the request is not possible. If the request was a form, the
+ * alert also says that nothing was changed.
  */
 export function alert(
   refused: { readonly reason: string; readonly form?: unknown } | undefined,
@@ -113,7 +113,7 @@ export function alert(
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
-/** Formats a secret that is shown only once. The server stores no copy of it, only its hash. */
+/** Formats a secret that is shown only once. The server stores only its hash. */
 export function secretOnce(label: string, secret: string): Html {
   return markup`<p class="notice" role="status">${label} <strong>Copy it now. It is not shown again: only its hash is stored.</strong>
     <code class="secret">${secret}</code></p>`;

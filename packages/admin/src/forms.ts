@@ -16,7 +16,7 @@ export interface FormSubject {
   /** What the action changes, such as a client's id. */
   readonly target: string;
   /**
-   * Everything that the page shows about the target. If it changes before the form is sent, the
+   * All data that the page shows about the target. If the data changes before the form is sent, the
    * form is rejected.
    */
   readonly state: unknown;
@@ -29,8 +29,8 @@ const TOLERANCE = 60_000;
 
 /**
  * The CSRF check for the administrator's pages. A form works once, within half an hour, and only
- * for the person and the browser for which it was created. `administration.ts` checks the origin of
- * the request before this check.
+ * for the person and browser that it was created for. `administration.ts` checks the request's
+ * origin first.
  */
 export class Forms {
   readonly #singleUses: Server['singleUses'];
@@ -54,9 +54,9 @@ export class Forms {
   }
 
   /**
-   * Checks a form and marks it as used. All processes together accept each form only once. If the
-   * result is null, do the form's action immediately. Otherwise the result is the reason for the
-   * log, and the action must not be done.
+   * Checks a form and marks it as used. Each form is accepted only once across all processes. If
+   * the result is null, do the form's action immediately. Otherwise, do not do the action: the
+   * result is the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
@@ -76,8 +76,8 @@ export class Forms {
 }
 
 /**
- * Returns a keyed hash of the form's state. The key is the session's secret, so that the hash does
- * not reveal the state, which may contain the hash of a client's secret.
+ * Returns a keyed hash of the form's state, which may contain the hash of a client's secret. The
+ * key is the session's secret, so the hash does not reveal the state.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

@@ -4,7 +4,7 @@ import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } 
 export interface HeldGroup {
   /** The authorizations, newest first. There is at least one. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
-  /** Whether the group has more authorizations than these. */
+  /** Whether the group has more authorizations than `authorizations` contains. */
   readonly more: boolean;
 }
 
@@ -50,8 +50,8 @@ export async function heldGroups(
 }
 
 /**
- * Returns the authorizations that one person gave to one application, at most one page of them.
- * Returns null if there are none.
+ * Returns one page of the authorizations that one person gave to one application. Returns null if
+ * there are none.
  */
 export async function heldBy(
   access: Access,

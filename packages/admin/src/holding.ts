@@ -7,8 +7,8 @@ import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
  * Returns one row for each person and application. Each row has a form that ends the access and
- * posts to `action`. `known` returns the application's data about a person. Use null if all rows
- * belong to one person, so that the rows do not repeat the name.
+ * posts to `action`. `known` returns the application's data about a person. If all rows belong to
+ * one person, pass null: the rows then do not repeat the name.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],
@@ -52,8 +52,8 @@ export function singleRows(
 }
 
 /**
- * Returns the number of authorizations of a group. The number is a link to the person's page, which
- * lists them.
+ * Returns the number of authorizations in a group, as a link to the person's page, which lists
+ * them.
  */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;

@@ -1,6 +1,6 @@
 import { escapeHtml } from 'portico/extension';
 
-/** HTML that is ready to be sent. All texts in it are escaped. */
+/** HTML that is ready to be sent. All strings in it are escaped. */
 export class Html {
   readonly html: string;
 

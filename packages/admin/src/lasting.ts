@@ -4,9 +4,9 @@ import type { Log } from 'portico';
 const PATIENCE = 3000;
 
 /**
- * Waits for the work, but at most `patience` milliseconds. Returns true if the work ends in this
+ * Waits for the work for at most `patience` milliseconds. Returns true if the work ends in this
  * time, and throws if it fails in this time. Otherwise returns false, and the work continues in the
- * background. The log then contains its error if it fails.
+ * background. If it fails later, the error is logged.
  */
 export async function isDoneSoon(
   what: string,

@@ -54,8 +54,8 @@ export function layout(framed: Framed): string {
 }
 
 /**
- * Returns the logo and the name. If the logo contains the name, the name is only the alternative
- * text of the image.
+ * Returns the logo and the name. If the logo already shows the name, the name is only the
+ * alternative text of the image.
  */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;

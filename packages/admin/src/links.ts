@@ -10,9 +10,9 @@ export interface PageLinks {
   readonly access: string;
   readonly audit: string;
   readonly doctor: string;
-  /** Returns the URL of a client's page. Its query also contains the parameters in `about`. */
+  /** Returns the URL of a client's page, with the parameters in `about` added to the query. */
   client(id: string, about?: Readonly<Record<string, string>>): string;
-  /** Returns the URL of a person's page. Its query also contains the parameters in `about`. */
+  /** Returns the URL of a person's page, with the parameters in `about` added to the query. */
   person(provider: string, id: string, about?: Readonly<Record<string, string>>): string;
 }
 

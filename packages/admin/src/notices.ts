@@ -36,7 +36,7 @@ export class Notices {
 
   /**
    * Returns the name of the action in the parameter `done`. The server must have signed it for this
-   * browser, person and page in the last ten minutes. Otherwise returns an empty text.
+   * browser, person and page in the last ten minutes. Otherwise returns an empty string.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

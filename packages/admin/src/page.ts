@@ -46,9 +46,9 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of the action that a form has just done. It is empty if no form was sent. */
+  /** The name of the action that a form has just done. Empty if no form was sent. */
   readonly done: string;
-  /** The person who is signed in. The audit records all actions with this person. */
+  /** The person who is signed in. The audit log names this person in every action. */
   readonly person: PersonReference;
   /** Returns the hidden fields of a form on this page. */
   readonly fields: (subject: FormSubject) => Html;

@@ -29,8 +29,8 @@ export const MOST_FOUND = 20;
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Loads the application's data about these people. If the data of a person does not arrive in time,
- * the page shows only the person's id.
+ * Loads the application's data about these people. If a person's data does not arrive in time, the
+ * page shows only the id.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -52,8 +52,8 @@ export async function knownPeople(
 }
 
 /**
- * Searches people through the application. Returns the people who match the text, and whether there
- * are more. Throws an AccessError if no person can match the text.
+ * Searches for people in the application. Returns the people who match the text, and whether there
+ * are more. Throws an AccessError if the text cannot match any person.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
@@ -99,8 +99,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Shortens a text. Returns null for a value that is not a text, because a host in JavaScript may
- * return any value.
+ * Shortens a string. Returns null for a value that is not a string, because a host in JavaScript
+ * may return any value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

@@ -2,8 +2,8 @@ import type { PersonReference } from 'portico';
 import { RecentMap } from 'portico/extension';
 
 /**
- * The duration that one event covers, in milliseconds. The event counts all rejected requests of
- * one person with the same reason in this time.
+ * How long one event covers, in milliseconds. The event counts all requests of one person that are
+ * rejected for the same reason in this time.
  */
 const A_MINUTE = 60_000;
 /**
@@ -19,8 +19,8 @@ interface Told {
 }
 
 /**
- * Counts rejected requests, so that one person cannot fill the stored audit with events. The log
- * still contains a line for each rejected request.
+ * Counts rejected requests, so that one person cannot fill the stored audit log with events. The
+ * log file still contains a line for each rejected request.
  */
 export class RefusedPeople {
   readonly #told = new RecentMap<string, Told>(MOST);
@@ -32,16 +32,16 @@ export class RefusedPeople {
   }
 
   /**
-   * Counts a rejected request. Returns the number that the new event must contain: this request and
-   * all rejected requests since the last event. Returns null if there must be no new event, because
-   * the last event for this person and reason was less than a minute ago.
+   * Counts a rejected request. Returns the number for a new event: this request and all requests
+   * rejected since the last event. Returns null if no event is due, because the last event for this
+   * person and reason was less than a minute ago.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Compare the absolute difference. Otherwise a clock that is set back would suppress events for
-    // longer than a minute.
+    // Compare the absolute difference. Otherwise, if the clock is set back, events would be missing
+    // for longer than a minute.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

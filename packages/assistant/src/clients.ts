@@ -51,8 +51,8 @@ export function wantedClients(
 }
 
 /**
- * Returns the registered client for each role. If several clients could have the role, returns one
- * that matches the configuration, if there is one.
+ * Returns the registered client for each role. If several clients could have the role, prefers one
+ * that matches the configuration.
  */
 export async function findClients(
   server: AuthorizationServer,

@@ -26,10 +26,10 @@ export interface AssistantReport {
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Examines everything that an assistant needs, and changes nothing. Where possible, it sends
- * requests to the application itself. It cannot check the network between the vendor and this
- * server. With `serverOnly`, it does not examine the listing. `directories` are the directories
- * whose rules the tools must follow.
+ * Examines everything that an assistant needs, and changes nothing. Where possible, sends requests
+ * to the application itself. Cannot check the network between the vendor and this server. With
+ * `serverOnly`, the listing is not examined. `directories` lists the directories whose rules the
+ * tools must follow.
  */
 export async function examineAssistant(
   application: Application,

@@ -40,8 +40,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a missing section as an empty section, and also a section that is not a map. The problems
- * then name each value that you must set.
+ * Treats a missing section, or a section that is not a map, as an empty section. The problems then
+ * name each value that you must set.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -62,8 +62,8 @@ function text(longest: number) {
 }
 
 /**
- * Matches a text that begins with `https://`. It does not match `https:kitchen.example`, because
- * only the URL parser corrects such a text. The vendor gets the text as written.
+ * Matches a string that begins with `https://`. It does not match `https:kitchen.example`: a URL
+ * parser would correct this string, but the vendor gets it as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
@@ -85,14 +85,14 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. With this condition, the checks of the whole list also run if some
- * items are wrong.
+ * Whether the value is a list. With this condition, the whole list is checked even if some items
+ * are wrong.
  */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);
 }
 
-/** Returns the side length of a square icon. Its size is written as a number or as `72x72`. */
+/** Returns the side length of a square icon. The size is a number or a string such as `72x72`. */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
@@ -182,7 +182,7 @@ export function addonManifest(
 }
 
 /**
- * Converts the sizes to texts, as the vendor's format requires. For example, 72 becomes "72x72".
+ * Converts the sizes to strings, as the vendor's format requires. For example, 72 becomes "72x72".
  */
 function withTextSizes(listing: Listing): Listing {
   const { mediaAssets: media } = listing;

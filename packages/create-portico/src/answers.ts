@@ -1,4 +1,4 @@
-// What the person decides: the options, the answers, and the defaults from what was detected.
+// The user's decisions: the options, the answers, and the defaults from what was detected.
 import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -121,7 +121,7 @@ export async function askForUrls(
   return { url: new URL(url).origin, redirect };
 }
 
-/** Returns why Portico's console would refuse this redirect URI of the first client, or null. */
+/** Returns why Portico's console would reject this redirect URI of the first client, or null. */
 function redirectProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'is not a URL';
   if (!/^https?:\/\/[!$-;=?-[\]_a-z~]+$/i.test(text))
@@ -152,7 +152,7 @@ function checkName(text: string): string | null {
 }
 
 function checkDatabase(text: string): string | null {
-  // One letter before a colon is a drive of Windows.
+  // A single letter before a colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/i.exec(text) ?? [];
   if (scheme === undefined) return null;
   if (/^(?:sqlite|file)$/.test(scheme) && !rest.startsWith('//'))
@@ -183,7 +183,8 @@ function likelyDatabase({ folder, env, database }: Detected): string {
   if (url !== undefined && checkDatabase(url) === null) return url;
   if (database === 'pg') return 'postgres://localhost:5432/app';
   if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
-  // An older Node has no export globSync, and would fail before the check of its version.
+  // Older versions of Node do not export globSync. A named import would fail before the version
+  // check.
   const [file] = fs.globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
     cwd: folder,
   });
@@ -209,7 +210,7 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
 function columnsOf(file: string, table: string): readonly string[] {
   let database: DatabaseSync | undefined;
   try {
-    // An import would fail on an older Node before the check of the version.
+    // On older versions of Node, an import would fail before the version check.
     const sqlite = process.getBuiltinModule('node:sqlite');
     database = new sqlite.DatabaseSync(file, { readOnly: true });
     return database

@@ -1,4 +1,4 @@
-// Turns a plan into changes of files, and makes them. Never overwrites a file.
+// Turns a plan into file changes, and makes them. Never overwrites a file.
 import {
   appendFileSync,
   closeSync,
@@ -35,7 +35,7 @@ export type Change =
       readonly before: string;
     };
 
-/** Returns the changes that are still missing. None after a second run. */
+/** Returns the changes that are still needed. After a complete run, there are none. */
 export function changesOf(plan: Plan): readonly Change[] {
   const files = plan.files.flatMap(({ path: file, text }): readonly Change[] => {
     const present = textOf(path.join(plan.folder, file));
@@ -46,7 +46,7 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** A file that exists stays. The new text goes beside it. */
+/** Keeps the existing file unchanged, and puts the new text into a file beside it. */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));
@@ -97,7 +97,7 @@ function envChange({ folder, env: { file, values } }: Plan): readonly Change[] {
   );
 }
 
-/** Returns a line for `.env` from which Node reads the same value. */
+/** Returns a line for `.env` that Node reads as the same value. */
 function setting(name: string, value: string): string {
   if (/^[\w:/.@%+=-]*$/.test(value)) return `${name}=${value}`;
   const line = [`'`, '"', '`']
@@ -121,7 +121,7 @@ function added(file: string, present: string | null, lines: readonly string[]): 
   return [{ kind: 'append', path: file, text: `${separator}${text}` }];
 }
 
-/** Makes all changes, or none: if one fails, what was there before is there again. */
+/** Makes all changes, or none. If a change fails, undoes the earlier changes. */
 export function makeChanges(folder: string, changes: readonly Change[]): void {
   const undo: (() => void)[] = [];
   try {

@@ -15,7 +15,7 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 };
 
 /**
- * Returns the packages of Portico to install: a version, or the files that `npm run pack` wrote.
+ * Returns the Portico packages to install: a version, or the files that `npm run pack` wrote.
  * `given` is a version, a tarball, or the folder of the tarballs.
  */
 export function porticoPackages(
@@ -77,12 +77,12 @@ export const typed = (command: readonly string[]): string =>
     )
     .join(' ');
 
-/** The characters that mean nothing to a shell of Windows. A space is quoted. */
+/** The characters without a special meaning in a Windows shell. A space is quoted. */
 const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
 
 /**
- * Throws a `Failure` if this platform starts the package manager with a shell, and an argument has
- * a character with a meaning in the shell.
+ * Throws a `Failure` if this platform starts the package manager in a shell, and an argument has a
+ * character with a special meaning in the shell.
  */
 export function checkForShell(command: readonly string[]): void {
   const wrong =
@@ -93,7 +93,7 @@ export function checkForShell(command: readonly string[]): void {
     );
 }
 
-/** Installs packages. On Windows, package managers are scripts, which only a shell starts. */
+/** Installs packages. On Windows, package managers are scripts that only a shell can start. */
 export function install(folder: string, command: readonly string[], streams: Streams): void {
   checkForShell(command);
   const line = command.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ');
@@ -149,7 +149,7 @@ function* missingCommands(plan: Plan, streams: Streams): Generator<Command> {
   }
 }
 
-/** Returns one property of everything that a command of the console lists. */
+/** Runs a console command that lists entries. Returns one property of each entry. */
 function listed(plan: Plan, name: string, property: string, streams: Streams): readonly unknown[] {
   const [program = '', ...args] = consoleCommand(plan, [name, '--json']);
   const { status, stdout, stderr } = spawnSync(program, args, {
@@ -165,7 +165,7 @@ function listed(plan: Plan, name: string, property: string, streams: Streams): r
   return all.map((each) => each[property]);
 }
 
-/** The environment of the console. With a file `.env.local`, Portico does not read `.env`. */
+/** The environment of the console. If `.env.local` exists, Portico does not read `.env`. */
 const environmentOf = ({ folder }: Plan) => ({ ...settingsOf(folder), ...process.env });
 
 function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-// Reads what an application is made of. Writes nothing.
+// Detects how an application is built. Writes nothing.
 import fs, { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -13,7 +13,7 @@ import {
 } from './frameworks.ts';
 import { textOf } from './text-of.ts';
 
-/** The parts of a package.json that decide something. */
+/** The parts of a package.json that the detection uses. */
 export interface Manifest {
   readonly name?: string;
   readonly type?: string;
@@ -42,11 +42,11 @@ export interface Detected {
   readonly database: DatabaseLibrary | null;
   /** The major version of `@types/node`, or null if package.json does not name it. */
   readonly nodeTypes: number | null;
-  /** The SQLite library of the application, if it has another than Node's. */
+  /** The application's SQLite library, if it does not use Node's. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
   /** The library that keeps the session, or null if none is known. */
   readonly session: string | null;
-  /** The name of the file with the environment: the one that Portico reads. */
+  /** The name of the environment file that Portico reads. */
   readonly envFile: '.env' | '.env.local';
   /** The settings in `.env` and `.env.local`. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -59,7 +59,7 @@ const LOCK_FILES: readonly (readonly [file: string, PackageManager])[] = [
   ['bun.lockb', 'bun'],
 ];
 
-/** Whether the folder has nothing but files that a new repository has. */
+/** Whether the folder contains only files that a new repository has. */
 export function isEmpty(folder: string): boolean {
   const started = new Set(['.git', '.gitignore', 'README.md', 'LICENSE']);
   return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
@@ -145,7 +145,7 @@ function moduleKindOf(
   language: Detected['language'],
 ): Detected['modules'] {
   if (type === 'module') return 'esm';
-  // Bundlers and `module: esnext` write ES modules, whatever package.json says.
+  // Bundlers and `module: esnext` write ES modules, regardless of package.json.
   const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
   return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
 }
@@ -162,9 +162,10 @@ function majorOf(range: string | undefined): number | null {
   return major === undefined ? null : Number(major);
 }
 
-/** Looks for an import of node:sqlite in the files of the first two levels. */
+/** Looks for an import of node:sqlite in files of the first two folder levels. */
 function usesNodeSqlite(folder: string): boolean {
-  // An older Node has no export globSync, and would fail before the check of its version.
+  // Older versions of Node do not export globSync. A named import would fail before the version
+  // check.
   return fs
     .globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {
       cwd: folder,
@@ -172,7 +173,7 @@ function usesNodeSqlite(folder: string): boolean {
     .some((file) => readFileSync(path.join(folder, file), 'utf8').includes("'node:sqlite'"));
 }
 
-/** Returns the settings in `.env` and `.env.local`. Those in `.env.local` come first. */
+/** Returns the settings in `.env` and `.env.local`. Settings in `.env.local` take precedence. */
 export function settingsOf(folder: string): Detected['env'] {
   return { ...readEnv(path.join(folder, '.env')), ...readEnv(path.join(folder, '.env.local')) };
 }

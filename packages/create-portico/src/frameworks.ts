@@ -1,4 +1,4 @@
-// The frameworks: how a package.json shows them, and where Portico's files are in them.
+// The frameworks: how package.json shows them, and where Portico's files belong.
 
 /** The frameworks for which this package writes files. */
 export const FRAMEWORKS = [
@@ -20,12 +20,12 @@ export const NEW_FRAMEWORKS = ['kit', 'express', 'fastify', 'hono', 'koa', 'node
 
 export type NewFramework = (typeof NEW_FRAMEWORKS)[number];
 
-/** Frameworks with a page in the guides, for which this package writes nothing. */
+/** Frameworks that have a guide, but no generated files. */
 export const GUIDE_ONLY = ['adonisjs', 'bun', 'deno'] as const;
 
 export type GuideOnly = (typeof GUIDE_ONLY)[number];
 
-/** The dependency that shows a framework. The first one that is present decides. */
+/** The dependency that identifies each framework. The first match decides. */
 export const DEPENDENCIES: readonly (readonly [dependency: string, Framework | GuideOnly])[] = [
   ['next', 'next'],
   ['@sveltejs/kit', 'sveltekit'],
@@ -47,11 +47,11 @@ export const GENERATORS: Readonly<Record<string, string>> = {
   adonisjs: 'npm create adonisjs@latest',
 };
 
-/** The page of the guides about a framework. */
+/** Returns the path of the guide for a framework. */
 export const guideOf = (framework: string): string =>
   framework === 'kit' ? 'docs/getting-started.md' : `docs/mounting/${framework}.md`;
 
-/** The libraries that can read a database, by the dependency that shows them. */
+/** The database libraries, by the dependency that identifies each. */
 export const DATABASE_LIBRARIES = [
   '@prisma/client',
   'drizzle-orm',
@@ -64,7 +64,7 @@ export const DATABASE_LIBRARIES = [
 
 export type DatabaseLibrary = (typeof DATABASE_LIBRARIES)[number] | 'node:sqlite';
 
-/** The libraries that keep the session, by the dependency that shows them. */
+/** The session libraries of each framework, by the dependency that identifies each. */
 export const SESSION_LIBRARIES: Readonly<Partial<Record<Framework, readonly string[]>>> = {
   express: ['passport', 'express-session'],
   nest: ['passport', 'express-session'],

@@ -26,8 +26,8 @@ const PACKAGE = path.join(import.meta.dirname, '..');
 
 /**
  * Adds Portico to the application in a folder, or creates a new application in an empty folder.
- * Takes the arguments of the command line, and the streams. Never overwrites a file. Resolves to
- * the exit code: 0 done, 1 a step failed, 2 wrong input, 130 cancelled.
+ * Takes the command-line arguments and the streams. Never overwrites a file. Resolves to the exit
+ * code: 0 done, 1 a step failed, 2 wrong input, 130 cancelled.
  *
  * @example
  * const code = await createPortico(['--yes', '--no-install'], {
@@ -74,7 +74,9 @@ async function carryOut(options: Options, streams: Streams): Promise<void> {
   streams.stdout(ending(plan));
 }
 
-/** Asks everything, and returns the plan. `runs` is false if the console cannot load the source. */
+/**
+ * Asks all questions, and returns the plan. `runs` is false if the console cannot load the source.
+ */
 async function decide(folder: string, options: Options, questions: Questions) {
   const begun = isEmpty(folder) ? undefined : NEW_FRAMEWORKS.find((name) => isBegun(folder, name));
   if (isEmpty(folder) || begun !== undefined) {
@@ -109,7 +111,9 @@ async function decideNew(
   return planForNewApplication(folder, framework, about, templatesOf);
 }
 
-/** Returns the files of a new application. Every framework but the kit has the same users. */
+/**
+ * Returns the files of a new application. All frameworks except the kit share the file `users.ts`.
+ */
 function templatesOf(framework: NewFramework): readonly WrittenFile[] {
   const folder = path.join(PACKAGE, 'templates', 'new');
   const own = readdirSync(path.join(folder, framework)).map((name) => path.join(framework, name));

@@ -1,4 +1,4 @@
-/** Keeps what is between « and » for TypeScript, and removes it for JavaScript. */
+/** Keeps the text between « and » for TypeScript, and removes it for JavaScript. */
 export function forLanguage(text: string, language: 'typescript' | 'javascript'): string {
   return language === 'typescript'
     ? text.replaceAll(/[«»]/g, '')

@@ -1,4 +1,4 @@
-// Decides everything before anything is written.
+// Makes all decisions before anything is written.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -14,26 +14,26 @@ import { usersFile } from './templates/users.ts';
 /** A command of Portico's console. */
 export interface Command {
   readonly args: readonly string[];
-  /** It runs only while no client has this name. */
+  /** The command runs only if no client has this name. */
   readonly client?: string;
-  /** It runs only while no account has this e-mail address. */
+  /** The command runs only if no account has this email address. */
   readonly account?: string;
 }
 
-/** What is going to happen. */
+/** Everything that a run will do. */
 export interface Plan {
   readonly folder: string;
   readonly files: readonly WrittenFile[];
-  /** Settings for the file with the environment. A name that is set keeps its value. */
+  /** Settings to add to the environment file. Existing settings keep their values. */
   readonly env: { readonly file: string; readonly values: readonly (readonly [string, string])[] };
   readonly ignored: readonly string[];
-  /** Members for package.json. A member that exists stays. */
+  /** Members to add to package.json. Existing members stay unchanged. */
   readonly manifest: Readonly<Record<string, unknown>>;
   readonly packageManager: PackageManager;
   readonly packages: readonly string[];
   readonly developmentPackages: readonly string[];
   readonly edits: readonly Edit[];
-  /** The application's file, for the console. */
+  /** The application's file that the console loads. */
   readonly app: string;
   readonly commands: readonly Command[];
   /** The last lines: the URL to open and what comes next. */
@@ -47,7 +47,7 @@ const CLIENT = 'First client';
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
   const { framework, database } = answers;
-  // The session library was looked for among those of the framework that package.json shows.
+  // The detection looked for the session libraries of the detected framework only.
   const seen = framework === detected.framework ? detected : { ...detected, session: null };
   const { directory, suffix, extension, imported } = layoutOf(seen, answers);
   const own = (name: string) => `${name}${suffix}`;
@@ -107,7 +107,10 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
   };
 }
 
-/** Portico's console reads only `.env.local` if that exists. Names the settings that it misses. */
+/**
+ * Returns a hint about the settings that are missing in `.env.local`. If this file exists,
+ * Portico's console does not read `.env`.
+ */
 function unreadSettings(
   { folder, envFile, env }: Detected,
   values: readonly (readonly [string, string])[],
@@ -234,7 +237,7 @@ const secret = (name = 'SESSION_SECRET'): readonly [string, string] => [
   randomBytes(32).toString('base64url'),
 ];
 
-/** The setting for the database of a new application, in the form that Portico reads. */
+/** The database setting of a new application, in the format that Portico reads. */
 function databaseSetting(
   database: UsersDatabase | undefined,
 ): readonly (readonly [string, string])[] {
@@ -259,7 +262,7 @@ function developmentPackagesOf(
 ): readonly string[] {
   const adapter = `@sveltejs/adapter-node${(major ?? 2) < 3 ? '@5' : ''}`;
   return [
-    // Earlier types do not have node:sqlite.
+    // Older types do not include node:sqlite.
     ...(language === 'typescript' && (nodeTypes ?? 0) < 24 ? ['@types/node@24'] : []),
     ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
     ...(framework === 'sveltekit' ? [adapter] : []),
@@ -286,7 +289,10 @@ function layoutOf(detected: Detected, { framework }: Answers) {
   return { suffix: '', extension: own, directory: inSource ? 'src/' : '', imported };
 }
 
-/** Whether the console can load the source: not `.ts` that package.json says is CommonJS. */
+/**
+ * Whether the console can load the source. It cannot load `.ts` files if package.json declares
+ * CommonJS.
+ */
 export function canLoadSource({ language, modules, manifest }: Detected): boolean {
   return language === 'javascript' || modules === 'esm' || manifest.type !== 'commonjs';
 }

@@ -5,7 +5,7 @@ import { Failure } from './failure.ts';
 export interface Streams {
   /** The current folder, as an absolute path. */
   readonly cwd: string;
-  /** Where the answers come from, one line each. Not read with `--yes`. */
+  /** The source of the answers, one per line. Not read with `--yes`. */
   readonly input: NodeJS.ReadableStream;
   /** Writes questions, the plan and the output of commands. */
   readonly stdout: (text: string) => unknown;
@@ -20,7 +20,7 @@ export interface Question {
   readonly check: (answer: string) => string | null;
 }
 
-/** Asks on the terminal, or takes the default answers with `--yes`. */
+/** Asks questions on the terminal, or uses the default answers with `--yes`. */
 export class Questions {
   readonly #streams: Streams;
   readonly #silent: boolean;

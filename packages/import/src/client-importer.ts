@@ -18,8 +18,8 @@ import {
 } from './secret-hashes.ts';
 
 /**
- * The maximum number of records in one transaction. With more records, the transaction would block
- * other writes for more than a few seconds.
+ * The maximum number of records in one transaction. A larger transaction would block other writes
+ * for more than a few seconds.
  */
 const MOST = 1000;
 
@@ -217,10 +217,7 @@ async function requireSame(
   }
 }
 
-/**
- * A field of a client that is compared. It consists of the field's name in RFC 7591, and a function
- * that returns the value to compare.
- */
+/** A field to compare: its name in RFC 7591, and a function that returns the value to compare. */
 type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
 
 function comparedDemand({ metadata, field }: ClientDemand): Compared {

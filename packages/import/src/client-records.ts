@@ -27,8 +27,8 @@ export interface ClientRecord {
 }
 
 /**
- * Fields that are left out and reported. They only describe the client to people, or this server
- * does not support them and the client does not need them.
+ * Fields that are left out and reported. Either they only describe the client to people, or this
+ * server does not support them and the client does not need them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -66,7 +66,7 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** Matches an id without spaces. In a line of output, you can then see where the id ends. */
+/** Matches an id without spaces, so that you can see where the id ends in a line of output. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
 /** Returns the id in a record, for the report. Returns null if the id is not valid. */
@@ -139,8 +139,8 @@ export function readClientRecord(
 }
 
 /**
- * Reads the fields. An empty value is treated as missing, because other servers write every field
- * that they know.
+ * Reads the fields. Treats an empty value as missing, because other servers write every field that
+ * they know.
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {

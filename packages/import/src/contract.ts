@@ -36,7 +36,7 @@ export interface ImportOptions extends Acting {
 /** Options of an import of clients. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether to create a secret for a client that needs one if its record has neither
+   * Whether to create a secret for a client that needs one, if its record has neither
    * `client_secret` nor `client_secret_hash`. Default: false.
    */
   readonly newSecrets?: boolean;
@@ -56,10 +56,7 @@ export interface ImportedRecord {
 export interface ImportedClient extends ImportedRecord {
   /** The client's id. It is null if the record does not contain a valid id. */
   readonly clientId: string | null;
-  /**
-   * The differences from the record, including fields that were left out. There is one sentence for
-   * each.
-   */
+  /** The differences from the record, one sentence each. They include fields that were left out. */
   readonly changes: readonly string[];
   /**
    * The new secret. It is shown only here, because the server stores only its hash. It is null if

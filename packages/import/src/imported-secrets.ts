@@ -4,8 +4,8 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores client secrets from another server that stored only their hashes. The host's password
- * hasher hashes the other server's hash again, because the secret is unknown. Decision 59 explains
+ * Stores client secrets from another server that stored only their hashes. The secret itself is
+ * unknown, so the host's password hasher hashes the other server's hash again. Decision 59 explains
  * the reasons. A stored hash has one of these forms:
  *
  * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256, in hexadecimal digits

@@ -3,7 +3,7 @@ import { RegistrationError } from 'portico';
 /** The fields of a record, by name. */
 export type Fields = ReadonlyMap<string, unknown>;
 
-/** Reads a text. Returns null if the field is missing. */
+/** Reads a string. Returns null if the field is missing. */
 export function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;
@@ -12,8 +12,8 @@ export function text(fields: Fields, name: string): string | null {
 }
 
 /**
- * Reads a list. A database table may store a list as a text. The text is then JSON, or words
- * separated by spaces or line breaks.
+ * Reads a list. A database table may store a list as a string: JSON, or words separated by spaces
+ * or line breaks.
  */
 export function list(fields: Fields, name: string): readonly string[] | null {
   const value = fields.get(name);
@@ -29,7 +29,7 @@ function getWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Returns the parsed value, or null if the text is not valid JSON. */
+/** Returns the parsed value, or null if the string is not valid JSON. */
 export function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;

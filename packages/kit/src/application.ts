@@ -52,7 +52,7 @@ export interface KitDefinition extends ApplicationDefinition {
 /**
  * Returns all migrations of the application's schema in order: the kit's, the plugins', and the
  * application's own. `config` is the application's validated configuration, as in
- * `Application.config`. If you leave it out, migrations that only some settings need are missing.
+ * `Application.config`. Without `config`, migrations that only some settings need are missing.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -62,9 +62,9 @@ export function migrationsOf(
 }
 
 /**
- * Starts an application. It reads the environment and the configuration, opens the log and the
- * store, and calls `register` of the plugins and of the application. If the configuration has
- * problems, throws a ConfigurationError that lists them all. After a failure, nothing stays open.
+ * Starts an application. Reads the environment and the configuration, opens the log and the store,
+ * and calls `register` of the plugins and of the application. Throws a ConfigurationError that
+ * lists every problem in the configuration. After a failure, nothing stays open.
  */
 export async function startApplication(
   definition: ApplicationDefinition,

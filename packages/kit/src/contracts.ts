@@ -15,7 +15,7 @@ import type {
 
 // --- people --------------------------------------------------------------------------------------
 
-/** A source of accounts. An application has one or more, each with its own name. */
+/** A source of accounts. An application has one or more, each with a unique name. */
 export interface AccountProvider {
   /**
    * The provider's name. It must be unique in the application. References to this provider's
@@ -29,8 +29,8 @@ export interface AccountProvider {
   find(id: string): Promise<UserInterface | null>;
   /**
    * Returns the active account with these credentials, or null. A failed call must always take the
-   * same time, for every reason. If an account has the identifier, call `names` with it before you
-   * check the password. The event about a failed sign-in then contains this account.
+   * same time, whatever the reason. If an account has the identifier, call `names` with it before
+   * you check the password. The event about a failed sign-in then contains this account.
    */
   authenticate(
     identifier: string,
@@ -56,8 +56,8 @@ export interface Accounts {
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
    * Tries the providers in order, and returns the account with these credentials. Returns null if
-   * no provider accepts them. It makes password guessing slow, by account and by client address.
-   * After many failures it throws a SignInSlowedError, and the response has status 429.
+   * no provider accepts them. Slows down password guessing, by account and by client address. After
+   * many failures, throws a SignInSlowedError, and the response has status 429.
    */
   authenticate(
     identifier: string,
@@ -77,8 +77,8 @@ export interface Accounts {
 
 /**
  * The session of the browser that sent the request. It is loaded on first use, and stored only
- * after a write. For a request with an `Authorization: Bearer` header it is empty, because such a
- * request must not use a cookie instead of its token.
+ * after a write. For a request with an `Authorization: Bearer` header, the session is empty: the
+ * request must use its token, not a cookie.
  */
 export interface Session {
   /** Returns the JSON value of a key, or undefined if the key is not set. */
@@ -87,7 +87,7 @@ export interface Session {
   set(key: string, value: unknown): Promise<void>;
   /**
    * Returns a random secret (at least 128 bits, base64url). It is created on first use, and the
-   * browser never gets it. It stays the same if a sign-in changes the session's id. It ends with
+   * browser never gets it. It stays the same when a sign-in changes the session's id. It ends with
    * the session, for example at sign-out.
    */
   secret(): Promise<string>;
@@ -96,10 +96,7 @@ export interface Session {
 /** How a person authenticated, without the time. */
 export type AuthenticationMethod = Omit<Authentication, 'at'>;
 
-/**
- * Tells you who is signed in, signs people in, and signs them out. It belongs to the current
- * request.
- */
+/** Tells you who is signed in, and signs people in and out. It belongs to the current request. */
 export interface Auth {
   /**
    * Returns the account that is signed in. It is loaded once per request. Returns null if no one is
@@ -117,9 +114,8 @@ export interface Auth {
    */
   authentication(): Promise<Authentication | null>;
   /**
-   * Signs the person in, and gives the session a new id. Keeps the session's data, unless another
-   * person was signed in before. Also call it if a person who is already signed in has
-   * authenticated again.
+   * Signs the person in, and gives the session a new id. The session keeps its data unless another
+   * person was signed in before. Also call this when a signed-in person has authenticated again.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */

@@ -198,7 +198,7 @@ class InFlight {
   }
 }
 
-/** How long to wait for running requests, in milliseconds. */
+/** The maximum time to wait for running requests, in milliseconds. */
 const LONGEST_WAIT = 10_000;
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session from which each person was read. `loadAccount` uses it: the server calls that
-   * function once after `signedIn` returned a person.
+   * The session that each person was read from. `loadAccount` uses it: the server calls
+   * `loadAccount` once after `signedIn` has returned a person.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -44,8 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
-    // The secret survives another sign-in of the same person, and ends with the session. So it can
-    // identify the session.
+    // The secret stays the same when the same person signs in again, and ends with the session. It
+    // can therefore identify the session.
     sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };

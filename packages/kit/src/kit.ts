@@ -43,8 +43,8 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * The parts for people. Null if the application has no accounts. In that case, `csrf` is null,
-   * too, because there is no session that a forged request could use.
+   * The parts for people. Null if the application has no accounts. `csrf` is then also null,
+   * because there is no session that a forged request could use.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;

@@ -3,7 +3,7 @@
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /**
- * Settings for DPoP-bound tokens (RFC 9449) at an API that runs in another process than the
+ * Settings for DPoP-bound tokens (RFC 9449), for an API that runs in a separate process from the
  * authorization server.
  */
 export interface DpopOptions {
@@ -14,15 +14,15 @@ export interface DpopOptions {
    */
   readonly publicUrl: string;
   /**
-   * Whether all tokens must be bound. Default: false, which means that unbound tokens are accepted
-   * with the scheme Bearer.
+   * Whether all tokens must be bound. Default: false. Unbound tokens are then accepted with the
+   * scheme Bearer.
    */
   readonly required?: boolean;
   /**
    * Marks a proof as used. Returns true if no process of the API has marked it before. Store the
-   * hash until `expiresAt`, in milliseconds since 1970. If you do not pass `claim`, each process
-   * remembers only the proofs that it received itself. An attacker can then use a stolen proof once
-   * in each process.
+   * hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each process remembers
+   * only the proofs that it received itself. An attacker can then use a stolen proof once in each
+   * process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
@@ -97,15 +97,15 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret. Of
- * the authorization server's response, it contains only the status and the client id.
+ * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret.
+ * From the authorization server's response, it contains only the status and the client id.
  */
 export interface Refusal {
   /** The status of the response. */
   readonly status: 401 | 403 | 503;
   /**
-   * The error code in the response. It is null if the request contains no token that could be
-   * checked (RFC 6750 section 3.1).
+   * The error code in the response. Null if the request contains no token to check (RFC 6750
+   * section 3.1).
    */
   readonly error:
     | 'invalid_token'
@@ -117,8 +117,8 @@ export interface Refusal {
   /** Why the request is rejected. The response does not contain the reason. */
   readonly reason: RefusalReason;
   /**
-   * A detail of the reason, or null. For a proof, it is a text such as `its iat is too long ago`.
-   * For an error, it is the error's code, such as `ECONNREFUSED`, or its class name.
+   * A detail of the reason, or null. For a proof, a short text, for example `its iat is too long
+   * ago`. For an error, its code, for example `ECONNREFUSED`, or its class name.
    */
   readonly detail: string | null;
   /**

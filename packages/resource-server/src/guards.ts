@@ -13,8 +13,8 @@ import type { ResourceServer } from './server.ts';
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /**
- * Returns the token of a request that one of the guards below has accepted. Throws an Error for
- * other requests.
+ * Returns the token of a request that a guard below has accepted. Throws an Error for other
+ * requests.
  */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
@@ -81,7 +81,7 @@ export interface GuardedContext {
   };
   /**
    * The response so far. If it already has a header that the guard also sets, Hono sends the value
-   * from here.
+   * from this response.
    */
   readonly res?: { readonly headers: Headers };
 }
@@ -136,8 +136,8 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       }
       tokens.set(req, outcome);
     } catch (error) {
-      // Express 4 ignores the promise, so a rejection would end the process. For example, the
-      // application may have sent a response while this guard was waiting.
+      // Express 4 ignores the promise, so a rejection would end the process. The promise may reject
+      // if, for example, the application sent a response while this guard was waiting.
       next(error);
       return;
     }

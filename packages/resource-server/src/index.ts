@@ -1,5 +1,5 @@
 /**
- * Protects an API that runs in another process than the authorization server. For each token, it
+ * Protects an API that runs in a separate process from the authorization server. For each token, it
  * sends a request to the authorization server's introspection endpoint (RFC 7662).
  */
 export {

@@ -60,7 +60,7 @@ export type IntrospectionProblem =
   | 'introspection_malformed';
 
 /**
- * The error if the authorization server does not return a usable response. The error has no cause,
+ * Thrown when the authorization server does not return a usable response. The error has no cause,
  * because a cause could contain parts of the request or response.
  */
 export class IntrospectionError extends Error {
@@ -214,8 +214,8 @@ function getAuthentication({
 
 /**
  * Returns the key to which the token is bound (RFC 9449 section 6.2), or null if the token is not
- * bound. Returns undefined if it is bound in another or an unknown way, because such a token cannot
- * be used here.
+ * bound. Returns undefined if it is bound in another or an unknown way. The token can then not be
+ * used here.
  */
 function getBinding({
   cnf,

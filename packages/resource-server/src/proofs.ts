@@ -14,7 +14,7 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * The error if the process cannot remember more proofs. It then cannot know whether a proof was
+ * Thrown when the process cannot remember more proofs. It can then not know whether a proof was
  * used before.
  */
 class RememberedError extends Error {
@@ -31,7 +31,7 @@ export interface ProofRefusal {
 
 const MOST_REMEMBERED = 100_000;
 
-/** Checks proofs for an API that runs in another process than the authorization server. */
+/** Checks proofs for an API that runs in a separate process from the authorization server. */
 export class Proofs {
   readonly offer: BindingOffer;
   /** The API's origin, plus the path prefix that a proxy removes. */
@@ -102,13 +102,13 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. It removes the expired proofs each time the number of proofs has
- * doubled, so that the average cost of a proof does not depend on their number.
+ * Remembers proofs in memory. Removes expired proofs each time the number of proofs has doubled, so
+ * that the average cost of a proof does not depend on their number.
  */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();
   let sweepAt = 1024;
-  /** Until then, no proof expires. */
+  /** No proof expires before this time. */
   let firstExpiry = 0;
   return (hash, expiresAt) => {
     if (used.has(hash)) return false;
@@ -131,7 +131,7 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
   };
 }
 
-/** Returns the part of the refusal about DPoP. Returns null if DPoP is off. */
+/** Returns the DPoP part of the refusal, or null if DPoP is off. */
 export function getRefusal(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

@@ -70,8 +70,8 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
 };
 
 /**
- * Describes a rejected request. `secrets` are values that must not appear in the description. The
- * authorization server's response could repeat them.
+ * Describes a rejected request. `secrets` are values that must not appear in the description,
+ * because the authorization server's response could repeat them.
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
@@ -86,8 +86,8 @@ export function refusalFor(grounds: Grounds, scope: string, secrets: readonly st
 }
 
 /**
- * Matches a client id (RFC 6749 appendix A.1) of limited length. Such an id cannot break a log line
- * or make the line too long.
+ * Matches a client id (RFC 6749 appendix A.1) of limited length. It cannot break a log line or make
+ * the line too long.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
 
@@ -97,8 +97,8 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener. The response does not depend on it: exceptions are ignored, and a returned
- * promise is not awaited.
+ * Calls the listener. The listener cannot affect the response: exceptions are ignored, and a
+ * returned promise is not awaited.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
@@ -121,8 +121,8 @@ export interface Challenge {
 }
 
 /**
- * Returns the response, and the refusal for `onRefusal`. If a header cannot contain a value, such
- * as a scope with a line break, the status is 503.
+ * Returns the response, and the refusal for `onRefusal`. The status is 503 if a header cannot
+ * contain a value, for example a scope with a line break.
  */
 export function refuse(
   refusal: Refusal,

@@ -25,8 +25,8 @@ export interface ResourceServerOptions {
    * Caches introspection responses: at most `entries` responses, each for `seconds`. Off by
    * default.
    *
-   * Without a cache, the next request already notices that a token was revoked, a person suspended
-   * or a permission removed. With a cache, this takes at most `seconds`.
+   * Without a cache, a revoked token, a suspended person or a removed permission takes effect with
+   * the next request. With a cache, it takes effect after at most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
@@ -36,15 +36,14 @@ export interface ResourceServerOptions {
    */
   readonly resourceMetadata?: string;
   /**
-   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default, which means that
-   * bound tokens are rejected.
+   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default: bound tokens are
+   * then rejected.
    */
   readonly dpop?: DpopOptions;
   /**
-   * A function that is called once for each request that `authorize` or a guard rejects, before the
-   * response is sent. It receives no secrets and cannot change the response. Exceptions are
-   * ignored, and a returned promise is not awaited. Only the function's synchronous work delays the
-   * response.
+   * Called once for each request that `authorize` or a guard rejects, before the response is sent.
+   * It receives no secrets and cannot change the response. Exceptions are ignored, and a returned
+   * promise is not awaited. Only the function's synchronous work delays the response.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
   /** Allows http without TLS. Use it only for development, tests and private networks. */

@@ -58,8 +58,8 @@ export const access: Page = {
 };
 
 /**
- * Marks the form as used, and returns `end`. This function ends the authorizations that one person
- * gave to one application, and returns whether all of them have ended.
+ * Marks the form as used, and returns `end`. Calling `end` ends the authorizations that one person
+ * gave to one application. It returns whether all of them have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -115,8 +115,8 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
 }
 
 /**
- * Returns the form that searches people by name and email address. If the application does not
- * support this search, returns a hint instead.
+ * Returns the form that searches for people by name and email address. Returns a hint instead if
+ * the application does not support this search.
  */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
@@ -131,8 +131,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. They are collapsed if none of them is used and the application can
- * search people by name.
+ * Returns the other filters. They are collapsed if the application can search for people by name
+ * and no filter is used.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);

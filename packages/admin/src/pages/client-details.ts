@@ -5,10 +5,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/**
- * Returns all data about an application. It is the same data as in the output of
- * `oauth:client:show`.
- */
+/** Returns all data about an application: the same data that `oauth:client:show` prints. */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
@@ -64,8 +61,7 @@ const REGISTERED_BY = {
 } as const;
 
 /**
- * Returns the keys of the client. The name of a key may be any text, because the client's owner
- * chose it.
+ * Returns the client's keys. A key's name can be any string, because the client's owner chose it.
  */
 function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;

@@ -95,8 +95,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Return a page instead of a redirect, because the secret in a URL would appear in the
-      // browser's history and in logs.
+      // Return a page instead of a redirect. A secret in the URL would appear in the browser's
+      // history and in logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -135,8 +135,8 @@ function actions(known: Client, { links }: Asked): HtmlContent {
 }
 
 /**
- * Returns the page for an unknown client. On it, the administrator can block the URL of a client
- * metadata document before anyone has used it.
+ * Returns the page for an unknown client. On this page, the administrator can block the URL of a
+ * client metadata document before its first use.
  */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;

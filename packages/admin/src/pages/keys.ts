@@ -79,7 +79,8 @@ export const keys: Page = {
 };
 
 /**
- * Returns the state of the keys. If the state changes after a form was shown, the form is rejected.
+ * Returns the state of the keys. A form is rejected if this state has changed since the form was
+ * shown.
  */
 function getState(all: readonly KeyDescription[]): unknown {
   return all.map(({ kid, state }) => [kid, state]);
@@ -92,7 +93,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** Returns a key and its use. `level` is the level of the heading above the key's heading. */
+/** Returns a key and its use. `level` is the level of the parent heading. */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

@@ -4,7 +4,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
-/** The maximum number of rows that are read to compute one number. */
+/** The maximum number of rows to read for each number on the page. */
 const EXAMINED = 5000;
 
 /** The page GET /oauth/admin. It shows numbers about this server, and links to all pages. */
@@ -50,8 +50,8 @@ export const overview: Page = {
 };
 
 /**
- * Returns the numbers. They take the same time for large tables, because at most `EXAMINED` rows
- * are read for each number. If there are more rows, the page shows that the number is higher.
+ * Returns the numbers. At most `EXAMINED` rows are read for each number, so large tables take no
+ * longer. If there are more rows, the page shows that the number is higher.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

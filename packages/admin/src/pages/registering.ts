@@ -16,7 +16,7 @@ const HINTS: FieldHints = {
     'it act as itself.',
 };
 
-/** The values of the form before a person has typed anything. */
+/** The initial values of the form. */
 const BLANK = {
   name: '',
   redirectUris: [],

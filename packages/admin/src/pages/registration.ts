@@ -9,7 +9,7 @@ const DONE = {
 };
 
 /**
- * The page /oauth/admin/registration. It manages the tokens with which applications register
+ * The page /oauth/admin/registration. It manages the tokens that let applications register
  * themselves (RFC 7591 section 1.2).
  */
 export const registration: Page = {

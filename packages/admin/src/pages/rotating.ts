@@ -1,6 +1,6 @@
 import { markup, type Html } from '../html.ts';
 
-/** The default, in seconds. It is the same in the CLI and in `rotateSecret`. */
+/** The default, in seconds. The CLI and `rotateSecret` use the same default. */
 const DEFAULT = 86_400;
 
 /**

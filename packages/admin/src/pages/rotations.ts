@@ -8,14 +8,14 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients that one page reads. The page can show all of them, even if the
+ * The maximum number of clients that one page reads. All of them fit on the page, even if the
  * secrets of all of them are being rotated.
  */
 const EXAMINED = 5000;
 
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
-  /** The client after which the next page continues. It is null if all clients were read. */
+  /** The next page starts after this client. Null if all clients were read. */
   readonly next: string | null;
 }
 

@@ -10,9 +10,9 @@ import { code } from '../formatting.ts';
  */
 
 /**
- * Returns the name of the field for a scope. Each scope has a separate field, because browsers do
- * not send boxes that are not ticked. The name is encoded, because a scope may contain brackets,
- * which some frameworks interpret in field names.
+ * Returns the field name for a scope. Each scope has a separate field, because browsers do not send
+ * unchecked boxes. The scope's name is encoded, because it may contain brackets, which some
+ * frameworks interpret in field names.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
@@ -36,8 +36,7 @@ const OF_CHANGES: FieldHints = {
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**
- * Returns the fields. They contain the values of the application. After a form was rejected, they
- * contain the values of that form.
+ * Returns the fields with the application's values, or with the values of a form that was rejected.
  */
 export function updateFields(
   known: EditedFields,

@@ -1,10 +1,10 @@
-// The file with the definition and the host: the four functions over the users table. What is
+// The file with the definition and the host: the four functions that use the users table. Text
 // between « and » is for TypeScript only.
 import type { Answers } from '../answers.ts';
 import type { Detected } from '../detect.ts';
 import type { Framework } from '../frameworks.ts';
 
-/** What the file is written from. */
+/** The values for the file. */
 export interface HostFile {
   readonly answers: Answers;
   readonly detected: Detected;
@@ -15,7 +15,7 @@ export interface HostFile {
   readonly session: string;
 }
 
-/** How a host finds out who is signed in, and how it signs them out. */
+/** How a host finds out who is signed in, and how it signs people out. */
 interface Sessions {
   /** Imports of types, and declarations. */
   readonly types: string;
@@ -99,7 +99,7 @@ import type { Context } from 'hono';
   },
 };
 
-/** Without a known session library: the cookie of portico-session. */
+/** The host code for an unknown session library. It uses the cookie of portico-session. */
 const COOKIE: Sessions = {
   types: '',
   context: '',
@@ -127,7 +127,7 @@ let started«: ReturnType<typeof start> | undefined»;
 export const portico = () => (started ??= start());
 `;
 
-/** How the definition is started, for each framework. */
+/** How each framework starts the definition. */
 const STARTS: Readonly<Partial<Record<Framework, string>>> = {
   next: `
 export const { handlers, withToken } = portico(async () => {
@@ -207,7 +207,7 @@ export default definition;
 ${STARTS[answers.framework] ?? STARTS_SERVER}`;
 }
 
-/** The lines about Portico's own tables, where the defaults do not fit. */
+/** Returns the lines about Portico's own tables if the defaults do not fit. */
 function databaseSettings({ answers: { database }, detected }: HostFile): string {
   const tools = ['@prisma/client', 'drizzle-orm', 'knex'];
   if (database.engine === 'postgres' && tools.includes(detected.database ?? ''))

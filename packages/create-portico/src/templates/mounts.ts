@@ -1,4 +1,4 @@
-// How Portico is mounted in each framework: route files, and the lines to add by hand.
+// How to mount Portico in each framework: route files, and the lines to add by hand.
 import type { Detected } from '../detect.ts';
 import type { Framework } from '../frameworks.ts';
 
@@ -8,18 +8,21 @@ export interface WrittenFile {
   readonly text: string;
 }
 
-/** Lines that a person adds to a file of the application. */
+/** Lines that the user adds to a file of the application. */
 export interface Edit {
   /** The file, or a description of it. */
   readonly where: string;
   readonly lines: readonly string[];
 }
 
-/** The place of the host file. */
+/** Where the host file is. */
 export interface Place {
   /** Its path, such as `src/portico.ts`. */
   readonly host: string;
-  /** The extension for imports of the application's own files, such as `.ts` or nothing. */
+  /**
+   * The extension for imports of the application's own files: for example `.ts`, or an empty
+   * string.
+   */
   readonly imported: string;
   readonly detected: Detected;
 }
@@ -31,7 +34,7 @@ export interface Mount {
 
 const START = 'your main file, after your session and before your routes';
 
-/** Returns how Portico is mounted. */
+/** How to mount Portico in each framework. */
 export const MOUNTS: Readonly<Record<Framework, (place: Place) => Mount>> = {
   express(place) {
     if (place.detected.modules === 'commonjs' && place.detected.language === 'javascript')

@@ -1,6 +1,6 @@
-// The session in a signed cookie, for an application whose session library is not known.
+// The session in a signed cookie, for an application with an unknown session library.
 
-/** The file. What is between « and » is for TypeScript only. */
+/** The text of the file. Text between « and » is for TypeScript only. */
 export const SESSION_FILE = `import { createHmac, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';

@@ -5,8 +5,8 @@ import type { Detected } from '../detect.ts';
 type Reader = UsersDatabase['engine'] | 'better-sqlite3' | 'another';
 
 /**
- * Returns the file. What is between « and » is for TypeScript only. Two SQLite libraries in one
- * process do not see each other's locks, so the file uses the application's own library.
+ * Returns the text of the file. Text between « and » is for TypeScript only. Two SQLite libraries
+ * in one process do not see each other's locks, so the file uses the application's own library.
  */
 export function usersFile(
   { engine }: UsersDatabase,

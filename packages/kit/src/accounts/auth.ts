@@ -4,9 +4,7 @@ import type { Accounts, Auth, AuthenticationMethod } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
-/**
- * Finds out who is signed in. It uses the request's session and the current state of the account.
- */
+/** Finds out who is signed in, from the request's session and the account's current state. */
 export class RequestAuth implements Auth {
   readonly #session: RequestSession;
   readonly #accounts: Accounts;

@@ -65,8 +65,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. If the form was opened before a sign-in in another tab,
-   * it still contains the token that is bound to the cookie. So this method accepts both tokens.
+   * Checks the token of the sign-in form. Accepts both kinds of tokens: a form that was opened
+   * before a sign-in in another tab still contains the token that is bound to the cookie.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
@@ -109,7 +109,7 @@ function sameToken(given: string | null, expected: string): boolean {
 }
 
 /**
- * Checks that a request that changes something comes from a page of this application in the same
+ * Checks that a request that changes data comes from a page of this application in the same
  * browser.
  */
 export class CsrfCheck {
@@ -119,8 +119,8 @@ export class CsrfCheck {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * A route is exempt if its name has the value `true` in `exemptRoutes`. `tokenSchemes` are the
-   * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
+   * Exempts each route whose name has the value `true` in `exemptRoutes`. `tokenSchemes` lists the
+   * `Authorization` schemes of access tokens besides Bearer, for example DPoP.
    */
   constructor(
     origin: string,
@@ -134,7 +134,7 @@ export class CsrfCheck {
 
   /**
    * Whether this route is exempt from the check. Returns `otherwise` if the configuration does not
-   * name the route.
+   * list the route.
    */
   isExempt(routeName: string, otherwise = false): boolean {
     return Object.hasOwn(this.#exemptRoutes, routeName)
@@ -151,8 +151,7 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may read the body. So continue with the returned request: its body is
-   * unread.
+   * browser. The check may read the body. Continue with the returned request: its body is unread.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

@@ -24,9 +24,7 @@ export interface NewAccount {
   readonly name: string;
   /** The password. Only its hash is stored. */
   readonly password: string;
-  /**
-   * Whether the person has proved that the address is theirs. Other applications may rely on it.
-   */
+  /** Whether the person has proved that they own the address. Other applications may rely on it. */
   readonly emailVerified?: boolean;
 }
 
@@ -54,7 +52,9 @@ interface AccountRow {
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
-/** The methods are properties. So an application can spread the object and replace a method. */
+/**
+ * The methods are properties, so that an application can spread the object and replace a method.
+ */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
   readonly name: string;
@@ -72,7 +72,7 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server reads the permissions next. So read them together with the
+    // In a group of reads, the server reads the permissions next. Read them together with the
     // account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
@@ -98,8 +98,8 @@ class AccountTable implements AccountProvider {
   ): Promise<DatabaseAccount | null> => {
     const row = await this.#row('email', canonical(identifier));
     if (row !== null) names?.({ provider: this.name, id: row.id });
-    // For an unknown account, check the password against another hash, so that the check takes as
-    // long as for a known account.
+    // For an unknown account, check the password against a dummy hash. The check then takes as long
+    // as for a known account.
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
@@ -121,10 +121,7 @@ class AccountTable implements AccountProvider {
     return rows.some((row) => row.permission === permission);
   };
 
-  /**
-   * See `AccountProvider.search`. It searches the first 100,000 accounts, in the order of their
-   * email addresses.
-   */
+  /** Searches the first 100,000 accounts, sorted by email address. See `AccountProvider.search`. */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
     // PostgreSQL cannot store NUL in text, so no account contains it.
     if (text.includes('\0')) return [];
@@ -154,8 +151,8 @@ class AccountTable implements AccountProvider {
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // An engine might store malformed text as another text. Another person could then sign in with
-    // that text.
+    // An engine might store a malformed string as a different string. Another person could then
+    // sign in with the different string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -212,7 +209,7 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Takes a permission from the account. It takes effect immediately. Does nothing if the account
+   * Removes a permission from the account. It takes effect immediately. Does nothing if the account
    * does not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
@@ -270,7 +267,7 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Returns the query for an account and this number of its permissions. Each text is built once and
+ * Returns the query for an account and this number of its permissions. Each query is built once and
  * kept, because the database then finds the prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
@@ -291,7 +288,7 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
 const SEARCHED = 100_000;
 
 /**
- * Returns a LIKE pattern that finds the text anywhere. It escapes the special characters of LIKE.
+ * Returns a LIKE pattern that matches the text anywhere. Escapes the special characters of LIKE.
  */
 function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;

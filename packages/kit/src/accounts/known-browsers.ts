@@ -12,15 +12,15 @@ import {
 /** How long a browser stays known after the last sign-in, in seconds (half a year). */
 const LIFETIME = 180 * 86_400;
 /**
- * The maximum number of accounts for which one browser is known. The account with the oldest
- * sign-in is forgotten first.
+ * The maximum number of accounts that know one browser. The account with the oldest sign-in is
+ * forgotten first.
  */
 const MOST_ACCOUNTS = 4;
 /** A cookie entry: the time of the sign-in, in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes browsers in which a person has signed in to an account before. Attempts from such a
+ * Recognizes a browser in which a person has signed in to an account before. Attempts from this
  * browser are counted separately from other attempts on the same network. Nothing else changes: a
  * known browser still needs the password.
  */
@@ -32,8 +32,8 @@ export class KnownBrowsers {
   #key: Promise<string> | null = null;
 
   /**
-   * `tokenSchemes` are the `Authorization` schemes of requests with an access token, besides
-   * Bearer. For example, DPoP. `clock` returns milliseconds since 1970.
+   * `tokenSchemes` lists the `Authorization` schemes of access tokens besides Bearer, for example
+   * DPoP. `clock` returns milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -55,8 +55,8 @@ export class KnownBrowsers {
   }
 
   /**
-   * Returns a cookie entry: the time of the sign-in, in seconds since 1970, and its proof. By
-   * default, the time is now.
+   * Returns a cookie entry: the time of the sign-in, in seconds since 1970, and its proof. The
+   * default time is now.
    */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
@@ -92,8 +92,8 @@ export class KnownBrowsers {
 }
 
 /**
- * The accounts for which the browser of one request is known. Each account is identified by a hash
- * of the identifier that the person typed.
+ * The accounts that know the browser of one request. Each account is identified by a hash of the
+ * identifier that the person typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;

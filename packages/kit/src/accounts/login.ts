@@ -21,7 +21,7 @@ import { SignInSlowedError } from './sign-in.ts';
 /** The maximum size of a sign-in form, in bytes. Its return path may be long. */
 const FORM_LIMIT = 64 * 1024;
 
-/** How long a browser should wait if too many passwords are waiting to be checked, in seconds. */
+/** How many seconds a browser should wait when too many passwords are waiting to be checked. */
 const OVERLOADED_FOR = 2;
 
 /** The data for the view `login` and for its slots. */
@@ -68,10 +68,7 @@ interface SignInForm {
   readonly error: Said | null;
   /** Whether the password or the identifier is wrong. It is false if they were not checked. */
   readonly invalid: boolean;
-  /**
-   * Whether a person who is signed in must authenticate again. It is sent in the form field
-   * `again`.
-   */
+  /** Whether a signed-in person must authenticate again. It is sent in the form field `again`. */
   readonly again: boolean;
 }
 
@@ -89,7 +86,7 @@ export interface SignInSettings {
   /** The setting `sign_in_links`. */
   readonly links: SignInLinks | undefined;
   /**
-   * Returns the application that waits until a person signs in and returns to this path. Returns
+   * Returns the application that waits for a person to sign in and return to this path. Returns
    * null if no application waits.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
@@ -101,7 +98,7 @@ export interface SignInSettings {
 
 /**
  * The kit's own sign-in page. It checks its CSRF token itself, so that it can show the form again
- * if the token is outdated. It stores nothing until a person is signed in.
+ * if the token is outdated. It stores nothing until a person signs in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -183,9 +180,9 @@ export class SignInPage {
 
   /**
    * Whether a page of this application sent the form. Without this check, another site could sign a
-   * person in to an attacker's account. Signing in uses nothing from a session, so `Sec-Fetch-Site:
-   * same-origin` is enough. The token alone would fail if a new browser opens two tabs: each tab
-   * gets a cookie, and the browser keeps only one of them.
+   * person in to an attacker's account. `Sec-Fetch-Site: same-origin` is enough, because signing in
+   * uses no session data. The token alone would fail if a new browser opens two tabs: each tab gets
+   * a cookie, and the browser keeps only one of them.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;

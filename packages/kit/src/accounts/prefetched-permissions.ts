@@ -16,7 +16,7 @@ const MOST_NAMES = 16;
 
 /**
  * Reads permissions together with an account, because a token check looks them up next. The
- * permissions are stored only for this check. The next check reads them again.
+ * permissions are kept only until the check ends. The next check reads them again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];

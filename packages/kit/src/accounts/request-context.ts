@@ -34,9 +34,9 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` is null in an application without accounts. In that case, `session`, `auth`, `csrf` and
-   * `knownBrowser` are null, too. `address` returns the client's address. It is called only if the
-   * address is needed.
+   * `parts` is null in an application without accounts. `session`, `auth`, `csrf` and
+   * `knownBrowser` are then also null. `address` returns the client's address. It is called only
+   * when the address is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
     this.#parts = parts;

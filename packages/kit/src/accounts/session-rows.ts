@@ -2,7 +2,8 @@ import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
- * The row of a session. It contains only a hash of the session's id. Only the browser has the id.
+ * A row of the sessions table. It contains only a hash of the session's id: only the browser has
+ * the id.
  */
 export interface StoredSession {
   readonly idHash: string;
@@ -23,8 +24,8 @@ const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
 /**
- * A function that informs the authorization server when sessions end, in the transaction in which
- * they end. It identifies a session by its secret, and returns a function to call after the commit.
+ * Informs the authorization server when sessions end. Call it in the transaction that ends the
+ * session. It identifies a session by its secret, and returns a function to call after the commit.
  */
 export type TellsEnd = AuthorizationServer['sessionEndedIn'];
 
@@ -81,12 +82,12 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key. Keeps the keys that other requests wrote in the meantime. Returns null if the
+   * Writes one key, and keeps the keys that other requests have written. Returns null if the
    * session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
-      // Write first. This locks the row, so the next read gets the latest data.
+      // Write first. The write locks the row, so the next read gets the latest data.
       await connection.execute(
         'UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?',
         [idHash],
@@ -119,8 +120,8 @@ export class SessionRows {
 
   /**
    * Removes all sessions of a person. Returns how many it removed. Also informs the authorization
-   * server that each of them has ended, because a request that is still running might use one for
-   * which the server has no record yet.
+   * server that each of them has ended. A running request might use a session that the server has
+   * no record of yet.
    */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {

@@ -18,7 +18,7 @@ const SLIDE_AFTER = 3_600_000;
 /** How long a session lasts after its last use if no person is signed in, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-/** Stores sessions in the database. So they survive a restart, and all processes share them. */
+/** Stores sessions in the database, so that they survive a restart and all processes share them. */
 export class Sessions {
   readonly rows: SessionRows;
   readonly clock: () => number;
@@ -48,7 +48,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** Returns the session of a request. It is loaded by the request's cookie on first use. */
+  /** Returns the session of a request. On first use, it is loaded by the request's cookie. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(

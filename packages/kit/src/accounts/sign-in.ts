@@ -16,9 +16,9 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account with this identifier. It is null if no account has the identifier, or if the
-   * provider does not report the account. The event does not contain the identifier itself, because
-   * people type passwords into the wrong field.
+   * The account with this identifier. Null if no account has the identifier, or if the provider
+   * does not report the account. The event leaves out the identifier itself, because people
+   * sometimes type a password into the wrong field.
    */
   readonly person: PersonReference | null;
   /** The client address, or null if it is unknown. */
@@ -28,7 +28,7 @@ export interface FailedSignIn {
 }
 
 /**
- * The error if too many sign-ins failed before. The password was not checked. The response has
+ * Thrown when too many sign-ins have failed before. The password was not checked. The response has
  * status 429.
  */
 export class SignInSlowedError extends HttpError {
@@ -44,15 +44,15 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures from one network are allowed before sign-ins become slower: failures for one
- * account (`account`), and for all accounts together (`network`).
+ * How many failures from one network are allowed before sign-ins are slowed down: for one account
+ * (`account`), and for all accounts together (`network`).
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Makes password guessing slow, and emits events about it. It works on the kit's sign-in page and
- * on the application's own page. `docs/decisions/0007` explains how it works, and why it never
- * locks people out.
+ * Slows down password guessing, and emits events about it. Works on the kit's sign-in page and on
+ * the application's own page. `docs/decisions/0007` explains how, and why people are never locked
+ * out.
  */
 export function guardSignIn(
   accounts: Accounts,
@@ -99,8 +99,8 @@ export function guardSignIn(
 }
 
 /**
- * Returns the key under which attempts for an account are counted. It is a hash, because people
- * type passwords into the wrong field. If a provider may treat two spellings as the same account,
+ * Returns the key that counts attempts for an account. The key is a hash, because people sometimes
+ * type a password into the wrong field. If a provider may treat two spellings as the same account,
  * both have the same key.
  */
 function accountKey(identifier: string): string {
@@ -108,7 +108,7 @@ function accountKey(identifier: string): string {
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys under which an attempt is counted, and the queue in which it waits. */
+/** The keys that count an attempt, and the queue that the attempt waits in. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;

@@ -17,8 +17,8 @@ const LONGEST_DRAIN = 3600;
 const MOST_WORKERS = 64;
 
 /**
- * Adds the command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for the
- * running requests.
+ * Adds the command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for running
+ * requests to finish.
  */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
@@ -65,7 +65,7 @@ interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Serves the application in this process, until it receives the signal or message to stop. */
+/** Serves the application in this process until a signal or message to stop arrives. */
 async function serve(
   plugins: readonly Plugin<object>[],
   context: ConsoleContext,
@@ -75,8 +75,8 @@ async function serve(
   const application = await context.application({ serves: true });
   if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
-  // Listen for signals before you print the lines below, because a supervisor may send a signal as
-  // soon as it reads one of them.
+  // Listen for signals before printing the lines below. A supervisor may send a signal as soon as
+  // it reads one of them.
   const stopped = isWorker() ? stopMessage() : stopSignal();
   const warnings = plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []);
   for (const warning of warnings) application.log.warning('{warning}', { warning });
@@ -87,8 +87,8 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  // If only this worker is replaced, another one answers requests. So the readiness probe must not
-  // report a stop.
+  // If only this worker is replaced, another worker answers requests. The readiness probe must then
+  // not report a stop.
   if ((await stopped) === 'stop') {
     if (!isWorker()) context.note(stoppingLine(drain));
     await application.events.emit(Event.STOPPING, null);

@@ -10,14 +10,14 @@ interface Caller {
 }
 
 /**
- * The message from the main process to a worker: to drain and stop (`stop`), or to make room for a
- * new worker (`replace`).
+ * A message from the main process to a worker: finish the running requests and stop (`stop`), or
+ * make room for a new worker (`replace`).
  */
 export type StopKind = 'stop' | 'replace';
 
 /**
- * The message from a worker to the main process when the worker listens. It contains the lines for
- * people.
+ * The message that a worker sends to the main process when it listens. It contains the lines to
+ * print.
  */
 interface Listening {
   readonly listening: readonly string[];
@@ -27,22 +27,23 @@ interface Listening {
 const MARK = 'PORTICO_WORKER';
 
 /**
- * The first wait before a worker is replaced, in milliseconds. The wait doubles up to
- * `LONGEST_WAIT`.
+ * How long to wait before the first replacement of a worker, in milliseconds. The wait doubles up
+ * to `LONGEST_WAIT`.
  */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long a worker must run until it is considered healthy, in milliseconds. */
+/** How long a worker must run before it counts as healthy, in milliseconds. */
 const STEADY = 10_000;
 
 /**
- * Runs a command in several processes that share a listening socket. The main process replaces a
- * worker that ends. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop them.
+ * Runs a command in several processes that share a listening socket. When a worker ends, the main
+ * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop
+ * them.
  */
 export class Workers {
   readonly #caller: Caller;
   readonly #workers = new Set<Worker>();
-  /** The workers that listen. The other workers have no requests yet. */
+  /** The workers that listen. Other workers get no requests yet. */
   readonly #listening = new WeakSet<Worker>();
   /** The workers for which a replacement has started. */
   readonly #replaced = new WeakSet<Worker>();
@@ -59,7 +60,7 @@ export class Workers {
    * Starts the workers. Resolves when all of them have stopped. Fails if one of them ends before it
    * listens.
    *
-   * @param says Returns the line for people when the workers stop.
+   * @param says The line to print when the workers stop.
    */
   async run(count: number, says: string): Promise<void> {
     const stopped = this.#stopSignal(says);
@@ -68,7 +69,7 @@ export class Workers {
     };
     process.on('SIGHUP', restart);
     // Let the workers accept connections themselves. If the main process distributed the
-    // connections and a worker was killed, some connections would stay open without an answer.
+    // connections and a worker was killed, some connections would never get a response.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
@@ -95,7 +96,7 @@ export class Workers {
     }
   }
 
-  /** Starts a worker. Resolves with its lines for people when it listens. */
+  /** Starts a worker. When it listens, resolves with the lines to print. */
   #start(): Promise<readonly string[]> {
     const worker = cluster.fork({ [MARK]: '1' });
     this.#workers.add(worker);
@@ -114,8 +115,8 @@ export class Workers {
         else if (!isExpected) void this.#replaceEnded(how, startedAt);
       };
       worker.once('exit', (code, signal) => ended(signal ?? String(code)));
-      // The process could not be started, for example because there are too many processes. Then
-      // there is no `exit`.
+      // The process could not be started, for example because there are too many processes. In this
+      // case, no `exit` event follows.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) ended(error.message);
       });
@@ -124,7 +125,7 @@ export class Workers {
 
   /**
    * Starts a worker to replace one that ended unexpectedly. Waits longer if workers end soon after
-   * their start.
+   * they start.
    */
   async #replaceEnded(how: string, startedAt: number): Promise<void> {
     this.#wait = Date.now() - startedAt > STEADY ? FIRST_WAIT : this.#wait;
@@ -148,7 +149,7 @@ export class Workers {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // If a worker has ended in the meantime, it was already replaced.
+      // A worker that has ended in the meantime was already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -169,7 +170,7 @@ export class Workers {
     await Promise.all(Array.from(this.#workers, (worker) => this.#stop(worker, 'stop')));
   }
 
-  /** Stops a worker after its requests. Resolves when it has ended. */
+  /** Stops a worker after its running requests. Resolves when the worker has ended. */
   #stop(worker: Worker, kind: StopKind): Promise<void> {
     return new Promise((resolve) => {
       if (worker.isDead()) {
@@ -206,20 +207,20 @@ export class Workers {
 }
 
 /**
- * Call it in a worker. Informs the main process that the worker listens, and sends it the lines for
- * people.
+ * Call this in a worker. Tells the main process that the worker listens, and sends it the lines to
+ * print.
  */
 export function tellListening(lines: readonly string[]): void {
   process.send?.({ listening: lines } satisfies Listening);
 }
 
 /**
- * Call it in a worker. Resolves when the main process sends a message to stop, or when the main
+ * Call this in a worker. Resolves when the main process sends a message to stop, or when the main
  * process has ended.
  *
- * A terminal and a supervisor send their signals to every process. So the first signal also stops
- * the worker. Later signals do nothing, because the main process ends a worker that must not finish
- * its requests.
+ * A terminal or supervisor sends its signal to every process, so the first signal also stops the
+ * worker. Later signals do nothing: the main process ends workers that must not finish their
+ * requests.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {

@@ -2,10 +2,10 @@ import { canonicalAddress } from 'portico/extension';
 
 /**
  * Returns the client's IP address in canonical form, or null if it is unknown. Each proxy appends
- * the address of its caller to `X-Forwarded-For`. Behind N trusted proxies, the Nth entry from the
- * end is therefore correct, and the entries before it may be forged. If that entry is not an
- * address, returns the address of the connection. Otherwise a client could look like a new client
- * with every request.
+ * its caller's address to `X-Forwarded-For`. Behind N trusted proxies, the Nth entry from the end
+ * is therefore correct, and earlier entries may be forged. If the Nth entry is not an address,
+ * returns the address of the connection. Otherwise a client could look like a new client with every
+ * request.
  */
 export function resolveClientAddress(
   request: Request,

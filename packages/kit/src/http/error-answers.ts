@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response. It is used if no listener of `Event.EXCEPTION` provides a
- * response. It never contains details about the error.
+ * The data for an error response when no listener of `Event.EXCEPTION` provides a response. It
+ * never contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
@@ -97,8 +97,8 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
 }
 
 /**
- * Returns the phrase of a status from RFC 9110 section 15. Only its first letter is a capital: `Not
- * found`.
+ * Returns the reason phrase of a status (RFC 9110 section 15), with only its first letter
+ * capitalized: `Not found`.
  */
 function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');

@@ -1,6 +1,6 @@
 /**
- * Chooses the status of an error response. It is used if no listener of `Event.EXCEPTION` provides
- * a response.
+ * Chooses the status of an error response when no listener of `Event.EXCEPTION` provides a
+ * response.
  */
 export const ErrorHandler = {
   /**
