@@ -143,9 +143,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends those that wait for an answer. Returns
-   * how many it ended, and the last key that it read. The key is
-   * null if there are no more requests.
+   * Reads the first `limit` requests after this key, and ends those that wait for an answer.
+   * Returns how many it ended, and the last key that it read. The key is null if there are no more
+   * requests.
    */
   async endWaiting(
     after: string,
