@@ -22,6 +22,7 @@ const IGNORED = new Set(
  */
 const CALLED: Readonly<Record<string, string>> = {
   signout: 'sign logout session end',
+  next: 'next router',
   signin: 'sign login',
   ban: 'suspend block',
   user: 'person account user',

@@ -63,7 +63,7 @@ function setVersion(manifest: Manifest, version: string): void {
 }
 
 const INTRODUCTION =
-  'Nothing has been released yet. The first release will contain the following.\n';
+  'There is no release yet. The first release will contain these changes:\n';
 
 function withSection(changelog: string, version: string, now: Date): string {
   const [, ...sections] = changelog.split(/^## /m);
