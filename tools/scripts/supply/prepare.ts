@@ -62,8 +62,7 @@ function setVersion(manifest: Manifest, version: string): void {
       if (NAMES.has(name) && before !== undefined) part[name] = range.replace(before, version);
 }
 
-const INTRODUCTION =
-  'There is no release yet. The first release will contain these changes:\n';
+const INTRODUCTION = 'There is no release yet. The first release will contain these changes:\n';
 
 function withSection(changelog: string, version: string, now: Date): string {
   const [, ...sections] = changelog.split(/^## /m);
