@@ -84,36 +84,53 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long a slow reader of standard output may delay the application per line, in milliseconds.
+ * How long a slow reader can block the process for one line, in milliseconds. After that, the
+ * process stops waiting for this reader until it can write a line again.
  */
 const LONGEST_WAIT = 1000;
+
+/** The state of the previous line of a stream. */
+export interface LineState {
+  /** Whether only part of the line was written. */
+  brokeOff: boolean;
+  /** Whether the reader was too slow for the line. */
+  wasStuck: boolean;
+}
 
 /**
  * Returns a function that writes a line before it returns, so that no line is lost when the process
  * ends. A line that cannot be written, for example because the disk is full, is dropped. A log must
  * never end the application.
- * After a reader did not read a line in time, does not wait for it again until a line was written.
  */
 function lineWriter(descriptor: number): (line: string) => void {
-  let brokeOff = false;
-  let wasStuck = false;
+  const before: LineState = { brokeOff: false, wasStuck: false };
   return (line) => {
-    const bytes = Buffer.from(`${brokeOff ? '\n' : ''}${line}\n`);
-    const until = performance.now() + (wasStuck ? 0 : LONGEST_WAIT);
-    let written = 0;
-    while (written < bytes.length) {
-      try {
-        written += writeSync(descriptor, bytes, written);
-        wasStuck = false;
-      } catch (error) {
-        const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
-        wasStuck = isFull;
-        if (!isFull || performance.now() > until) break;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-      }
+    try {
+      writeLine(descriptor, line, before);
+    } catch {
+      // There is no other place to report this.
     }
-    brokeOff = written < bytes.length && (written > 0 || brokeOff);
   };
+}
+
+const LINE_FEED = 0x0a;
+
+/** Writes a line, or throws. After a partial line, begins a new line first. */
+export function writeLine(descriptor: number, line: string, before: LineState): void {
+  const bytes = Buffer.from(`${before.brokeOff ? '\n' : ''}${line}\n`);
+  const until = performance.now() + (before.wasStuck ? 0 : LONGEST_WAIT);
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+      before.brokeOff = bytes[written - 1] !== LINE_FEED;
+      before.wasStuck = false;
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      before.wasStuck = isFull;
+      if (!isFull || performance.now() > until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
 }
 
 /**

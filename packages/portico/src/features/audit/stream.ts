@@ -1,22 +1,9 @@
-import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
+import { writeLine, type LineState } from '../../defaults/log.ts';
 
 /** The value of `oauth_server:audit:stream` for standard output. */
 const STANDARD_OUTPUT = '-';
-
-/**
- * How long a slow reader can block the process for one line, in milliseconds. After that, the
- * process stops waiting for this reader until it can write a line again.
- */
-const LONGEST_WAIT = 1000;
-
-/** The state of the previous line. */
-interface Before {
-  /** Whether only part of the line was written. */
-  brokeOff: boolean;
-  /** Whether the reader was too slow for the line. */
-  wasStuck: boolean;
-}
 
 /**
  * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Files and
@@ -25,7 +12,7 @@ interface Before {
  */
 export class LineStream {
   readonly #target: string;
-  readonly #before: Before = { brokeOff: false, wasStuck: false };
+  readonly #before: LineState = { brokeOff: false, wasStuck: false };
 
   constructor(target: string) {
     this.#target = target;
@@ -52,7 +39,7 @@ const APPENDING =
   constants.O_CREAT |
   ((constants.O_NONBLOCK as number | undefined) ?? 0);
 
-function appendTo(file: string, line: string, before: Before): void {
+function appendTo(file: string, line: string, before: LineState): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
     // If the file is empty, log rotation has moved the file with the partial line. This file needs
@@ -67,23 +54,4 @@ function appendTo(file: string, line: string, before: Before): void {
 function isEmptyFile(descriptor: number): boolean {
   const stats = fstatSync(descriptor);
   return stats.isFile() && stats.size === 0;
-}
-
-const LINE_FEED = 0x0a;
-
-function writeLine(descriptor: number, line: string, before: Before): void {
-  const bytes = Buffer.from(`${before.brokeOff ? '\n' : ''}${line}\n`);
-  const until = performance.now() + (before.wasStuck ? 0 : LONGEST_WAIT);
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(descriptor, bytes, written);
-      before.brokeOff = bytes[written - 1] !== LINE_FEED;
-      before.wasStuck = false;
-    } catch (error) {
-      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
-      before.wasStuck = isFull;
-      if (!isFull || performance.now() > until) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    }
-  }
 }
