@@ -1,12 +1,6 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
-import {
-  exists,
-  insertInto,
-  placeholders,
-  removeWhere,
-  words,
-} from '../../store/sql/statements.ts';
+import { exists, insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
 /** The person's answer, or `void` if an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
@@ -147,23 +141,11 @@ export class DeviceCodes {
    * Returns how many it ended, and the last key that it read. The key is null if there are no more
    * requests.
    */
-  async endWaiting(
+  endWaiting(
     after: string,
     limit: number,
   ): Promise<{ readonly ended: number; readonly last: string | null }> {
-    const { rows } = await this.#database.execute<{ device_hash: string }>(
-      'SELECT device_hash FROM oauth_device_codes WHERE device_hash > ? ORDER BY device_hash ' +
-        `LIMIT ${limit}`,
-      [after],
-    );
-    const last = rows.length < limit ? null : (rows.at(-1)?.device_hash ?? null);
-    if (rows.length === 0) return { ended: 0, last };
-    const { affected } = await this.#database.execute(
-      `UPDATE oauth_device_codes SET outcome = 'void' WHERE device_hash IN ` +
-        `(${placeholders(rows)}) AND outcome IS NULL`,
-      rows.map((row) => row.device_hash),
-    );
-    return { ended: affected, last };
+    return voidOpen(this.#database, ['oauth_device_codes', 'device_hash'], after, limit);
   }
 
   async #count(which: string, values: readonly SqlParameter[]): Promise<number> {

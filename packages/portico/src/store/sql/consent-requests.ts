@@ -3,7 +3,7 @@ import type { PersonReference } from '../../person.ts';
 import type { PriorAuthorization } from '../prior-consent.ts';
 import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
 import { NewAuthorizations, type NewAuthorization } from './new-authorizations.ts';
-import { exists, insertInto, placeholders, words } from './statements.ts';
+import { exists, insertInto, placeholders, voidOpen, words } from './statements.ts';
 
 /** Reads and writes authorization requests that a person has seen (`oauth_consent_requests`). */
 export class ConsentRequestRecords {
@@ -135,23 +135,11 @@ export class ConsentRequestRecords {
    * Reads the first `limit` requests after this id, and ends the waiting ones. Returns how many it
    * ended, and the last id that it read. The id is null if there are no more requests.
    */
-  async endRequests(
+  endRequests(
     after: string,
     limit: number,
   ): Promise<{ readonly ended: number; readonly last: string | null }> {
-    const { rows } = await this.#database.execute<{ id_hash: string }>(
-      'SELECT id_hash FROM oauth_consent_requests WHERE id_hash > ? ORDER BY id_hash ' +
-        `LIMIT ${limit}`,
-      [after],
-    );
-    const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
-    if (rows.length === 0) return { ended: 0, last };
-    const { affected } = await this.#database.execute(
-      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN ` +
-        `(${placeholders(rows)}) AND outcome IS NULL`,
-      rows.map((row) => row.id_hash),
-    );
-    return { ended: affected, last };
+    return voidOpen(this.#database, ['oauth_consent_requests', 'id_hash'], after, limit);
   }
 }
 

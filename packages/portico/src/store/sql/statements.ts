@@ -102,3 +102,25 @@ export async function removeKeys(
   const statement = `DELETE FROM ${table} WHERE ${key} IN (${placeholders(keys)}) AND ${column} ${test}`;
   return (await connection.execute(statement, [...keys, ...parameters])).affected;
 }
+
+/**
+ * Reads the keys of the first `limit` rows after this key, and gives the outcome `void` to those
+ * without an outcome. Returns how many it changed, and the last key that it read. The key is null
+ * if there are no more rows.
+ */
+export async function voidOpen(
+  connection: SqlConnection,
+  from: readonly [table: string, key: string],
+  after: string,
+  limit: number,
+): Promise<{ readonly ended: number; readonly last: string | null }> {
+  const [table, key] = from;
+  const keys = await keysWhere(connection, from, [key, '> ?', [after]], limit);
+  const last = keys.length < limit ? null : (keys.at(-1) ?? null);
+  if (keys.length === 0) return { ended: 0, last };
+  const { affected } = await connection.execute(
+    `UPDATE ${table} SET outcome = 'void' WHERE ${key} IN (${placeholders(keys)}) AND outcome IS NULL`,
+    keys,
+  );
+  return { ended: affected, last };
+}

@@ -2,7 +2,14 @@ import type { Database, SqlConnection } from '@portico/sql';
 import { makeRoom } from '../make-room.ts';
 import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';
-import { exists, insertInto, placeholders, removeKeys, removeWhere } from './statements.ts';
+import {
+  exists,
+  insertInto,
+  keysWhere,
+  placeholders,
+  removeKeys,
+  removeWhere,
+} from './statements.ts';
 
 /**
  * Reads and writes pushed requests, and requests that wait for a sign-in and are too long for a
@@ -71,13 +78,8 @@ export class WaitingRequestRecords {
     after: string,
     limit: number,
   ): Promise<{ readonly ended: number; readonly last: string | null }> {
-    const { rows } = await this.#database.execute<{ found: string }>(
-      'SELECT secret_hash AS found FROM oauth_waiting_requests WHERE secret_hash > ? ' +
-        `ORDER BY secret_hash LIMIT ${limit}`,
-      [after],
-    );
-    const keys = rows.map(({ found }) => found);
-    const last = rows.length < limit ? null : (keys.at(-1) ?? null);
+    const keys = await keysWhere(this.#database, TABLE, ['secret_hash', '> ?', [after]], limit);
+    const last = keys.length < limit ? null : (keys.at(-1) ?? null);
     const isRequest = ['secret_hash', '<> ?', [BUDGET_ROW]] as const;
     return { ended: await removeKeys(this.#database, TABLE, keys, isRequest), last };
   }
