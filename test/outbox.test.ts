@@ -181,10 +181,15 @@ test('a message that an operator tries again is delivered', async () => {
 // @shows AS-50.3
 test('a message that expired is not sent, and is removed after a week', async () => {
   receiver.answers = () => 503;
-  one.server.outbox.start();
+  const other = await openSending(created.url, folder, receiver.url, clock);
+  other.server.outbox.start();
   await one.send('a', '1');
+  other.server.outbox.wake();
   await receiver.has(1);
+  // Stores the first failure.
+  await other.close();
   later += 2 * 86_400_000;
+  one.server.outbox.start();
   await untilCounts({ undelivered: 1 });
   const [message] = await one.server.outbox.list();
   expect(message?.reason).toBe('expired: the answer is 503');

@@ -80,14 +80,20 @@ test.each(Object.keys(ENDS))(
       expect((await exchangeCode(one, client, second)).status).toBe(200);
       const ids = (await one.server.access.list()).items.map(({ id }) => id);
       const end = () => ENDS[name]?.(ids);
-      // The access ends before, between or after the requests.
-      const before = round % 3 === 0 ? [end()] : [];
-      const responses = [one, other, one].map(open);
-      const among = round % 3 === 1 ? [end()] : [];
+      // The access ends before, between or after the requests. The first and the last place in this
+      // order are certain, the others depend on the processes.
+      const place = round % 5;
+      const responses: Promise<Response>[] = [];
+      let ending: Promise<unknown> | undefined;
+      if (place === 0) await end();
+      if (place === 1) ending = end();
+      responses.push(...[one, other, one].map(open));
+      if (place === 2) ending = end();
       responses.push(...[other, one].map(open));
-      if (round % 3 === 2) await responses[0];
-      const after = round % 3 === 2 ? [end()] : [];
-      await Promise.all([...before, ...among, ...after]);
+      if (place === 3) ending = responses[0]?.then(end);
+      await ending;
+      await Promise.all(responses);
+      if (place === 4) await end();
 
       const left = (await one.server.access.list()).items;
       expect(left.map(({ id }) => id)).toEqual([]);
