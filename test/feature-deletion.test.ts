@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { linkDependencies } from '../tools/scripts/packages.ts';
-import { ROOT } from './support/console.ts';
+import { NODE_COMPILE_CACHE, ROOT } from './support/console.ts';
 import { waysOf } from './support/scale.ts';
 
 const run = promisify(execFile);
@@ -111,7 +111,8 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
       async () => {
         await deleteFeature(folder);
         expect(await compiled()).toBe('');
-        const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });
+        const env = { ...process.env, NODE_COMPILE_CACHE };
+        const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy, env });
         expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
       },
     );

@@ -86,7 +86,7 @@ export function porticoHere(
  * The folder in which Node keeps compiled code for the next process. This saves a quarter of the
  * time of a console command.
  */
-const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
+export const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
 
 /** Returns only these variables, with `PATH` and `HOME` of this process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {

@@ -18,7 +18,7 @@ const COUNTS = {
    * Rounds in which two processes poll with the same device code at the same time. If a poll does
    * not claim the code, the second round finds two responses.
    */
-  deviceRounds: { short: 10, long: 250, longest: 1000 },
+  deviceRounds: { short: 10, long: 60, longest: 1000 },
   /**
    * Rounds in which one refresh token is used five times at the same time, with a window. If a late
    * use only checks for a replay, the first round finds an authorization that has ended.
@@ -39,7 +39,7 @@ const COUNTS = {
    * Rounds in which access ends while two processes begin more of it without a question. If the
    * remembered authorization is not locked, or is not looked for again, the first twenty find it.
    */
-  rememberedRounds: { short: 20, long: 100, longest: 600 },
+  rememberedRounds: { short: 20, long: 60, longest: 600 },
   /**
    * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md
    * says how many find a fault).
@@ -52,7 +52,7 @@ const COUNTS = {
    */
   updateRounds: { short: 2, long: 10, longest: 200 },
   /** Messages in the outbox. They are delivered while processes are killed. */
-  outboxMessages: { short: 400, long: 2000, longest: 10_000 },
+  outboxMessages: { short: 400, long: 1200, longest: 10_000 },
   /**
    * How often a server process is killed under load. If it responds before it commits, the first
    * round finds it.
