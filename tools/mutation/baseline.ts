@@ -8,7 +8,7 @@ const root = path.join(import.meta.dirname, '..', '..');
 const FILE = path.join(root, 'tools', 'mutation', 'baseline.json');
 
 export interface Count extends Readonly<Record<Fate, number>> {
-  /** The SHA-256 of the source that was mutated. */
+  /** The SHA-256 of the code that was mutated, without comments. */
   readonly source: string;
   /** How many of the killed mutants each test file killed. */
   readonly by: Readonly<Record<string, number>>;

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseSync } from 'rolldown/utils';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const REPORTS = path.join('reports', 'mutation');
@@ -26,7 +27,7 @@ export interface Mutant {
 }
 
 export interface MutatedFile {
-  /** The SHA-256 of the source that was mutated. */
+  /** The SHA-256 of the code that was mutated. */
   readonly source: string;
   readonly mutants: readonly Mutant[];
 }
@@ -74,13 +75,20 @@ function readEach(folder: string): readonly unknown[] {
   return files.map((file) => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as unknown);
 }
 
+/** Returns the SHA-256 of the code in the file, without comments and line breaks. */
 export function hashOf(file: string): string {
-  return createHash('sha256')
-    .update(readFileSync(path.join(root, file)))
-    .digest('hex');
+  const text = readFileSync(path.join(root, file), 'utf8');
+  let code = '';
+  let at = 0;
+  for (const { start, end } of parseSync(file, text).comments) {
+    code += text.slice(at, start);
+    at = end;
+  }
+  code += text.slice(at);
+  return createHash('sha256').update(code.replaceAll(/\s+/g, ' ')).digest('hex');
 }
 
-/** Whether the file is unchanged since it was mutated. */
+/** Whether the code in the file is unchanged since it was mutated. */
 export function isCurrent(
   known: Readonly<Record<string, { readonly source: string }>>,
   file: string,
