@@ -109,7 +109,7 @@ export class PoolEngine implements Engine {
     this.#isStatementError = isStatementError;
     this.#limits = limits;
     this.#reads =
-      readTogether === null || process.env['ALONE']
+      readTogether === null
         ? null
         : new SharedReads((reads) => void this.#share(reads, readTogether));
   }
