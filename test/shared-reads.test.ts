@@ -136,10 +136,12 @@ describe.each(['of its own', "of the application's pool"])('on connections %s', 
     await store.drop();
   });
 
+  // @shows AS-18.27
   test('hundreds of requests at once are each answered about their own token', async () => {
     expect(new Set(await askForAll())).toEqual(new Set([200]));
   });
 
+  // @shows AS-18.27
   test('a read that fails leaves the reads that were sent with it alone', async () => {
     for (let round = 0; round < SCALE.raceRounds; round += 1) {
       const [statuses] = await Promise.all([askForAll(), readBetween(), readBetween()]);
@@ -147,6 +149,7 @@ describe.each(['of its own', "of the application's pool"])('on connections %s', 
     }
   });
 
+  // @shows AS-18.27
   test('if connections are lost, a request gets its own answer or a server error', async () => {
     const statuses = new Set<number>();
     for (let round = 0; round < SCALE.raceRounds; round += 1) {
