@@ -149,13 +149,11 @@ describe('round trips to the server', () => {
     // If the engine cannot issue tokens in a single statement, issuing needs a BEGIN, a second
     // statement and a COMMIT.
     const more = isPostgres ? 0 : 3;
-    // On PostgreSQL, reads that do not need each other share a round trip.
-    const shared = isPostgres ? 1 : 0;
     expect(counts).toEqual({
-      'consent page': 6 - shared,
-      consent: 8 + more - shared,
-      code: 6 + more - shared,
-      refresh: 6 + more - shared,
+      'consent page': 6,
+      consent: 8 + more,
+      code: 6 + more,
+      refresh: 6 + more,
       'own API': 3,
       revocation: 3,
       'revocation of what is gone': 4,

@@ -10,6 +10,7 @@ import {
   type SharedAnswer,
   type WaitingRead,
 } from './shared-reads.ts';
+import { readsTogether } from './together.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
@@ -119,8 +120,9 @@ export class PoolEngine implements Engine {
     parameters: readonly SqlParameter[],
     onUnknown?: () => void,
   ): Promise<StatementResult> {
-    return onUnknown === undefined && this.#reads !== null && isShareable({ sql, parameters })
-      ? this.#reads.execute({ sql, parameters })
+    const reads = readsTogether() === null ? null : this.#reads;
+    return onUnknown === undefined && reads !== null && isShareable({ sql, parameters })
+      ? reads.execute({ sql, parameters })
       : this.#executeAlone(sql, parameters, onUnknown);
   }
 
@@ -152,7 +154,7 @@ export class PoolEngine implements Engine {
    */
   async #share(reads: readonly WaitingRead[], readTogether: ReadTogether): Promise<void> {
     const readAlone = ({ sql, parameters, resolve, reject }: WaitingRead) =>
-      this.#executeAlone(sql, parameters).then(resolve, reject);
+      void this.#executeAlone(sql, parameters).then(resolve, reject);
     if (reads.length === 1) {
       reads.forEach(readAlone);
       return;
@@ -162,7 +164,7 @@ export class PoolEngine implements Engine {
       for (const [index, read] of reads.entries()) {
         if ('results' in answer) read.resolve(answer.results[index] as StatementResult);
         else if (index === answer.failed) read.reject(answer.error);
-        else void readAlone(read);
+        else readAlone(read);
       }
     } catch (error) {
       for (const { reject } of reads) reject(error);

@@ -219,18 +219,12 @@ interface ServerProcess {
   readonly age: string | number;
 }
 
-/**
- * Reads the id and the age in seconds of the server process behind a connection. It starts with
- * WITH, because a SELECT would share its connection with the others.
- */
+/** Reads the id and the age in seconds of the server process behind a connection. */
 const PROCESS = `
-  WITH own AS (SELECT pg_catalog.pg_backend_pid() AS pid)
   SELECT pid, extract(epoch FROM clock_timestamp() - backend_start) AS age
-  FROM own JOIN pg_catalog.pg_stat_activity USING (pid)`;
+  FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()`;
 
-const SLOWLY = `
-  WITH own AS (SELECT pg_catalog.pg_backend_pid() AS pid)
-  SELECT pid, 0 AS age FROM own, pg_catalog.pg_sleep(0.05)`;
+const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
  * Returns why there seems to be a pooler in front of the server, or null.
