@@ -225,7 +225,6 @@ export class PoolEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#reads?.flush();
     this.#closed = true;
     const pool = await this.#opening?.catch(() => null);
     this.#opening = this.#opened = null;

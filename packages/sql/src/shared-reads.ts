@@ -28,8 +28,11 @@ const MOST_TOGETHER = 32;
 /** How many parameters a shared read has at most. */
 const MOST_PARAMETERS = 100;
 
-/** Matches a SELECT that neither locks rows nor creates a table. */
-const IS_READ = new RegExp(String.raw`${BEFORE}SELECT\b(?![\s\S]*\b(?:FOR|INTO)\b)`, 'i');
+/** Matches a SELECT that locks no rows, creates no table and changes no setting. */
+const IS_READ = new RegExp(
+  String.raw`${BEFORE}SELECT\b(?![\s\S]*\b(?:FOR|INTO|set_config)\b)`,
+  'i',
+);
 
 /** The maximum number of statements for which it is stored whether they only read. */
 const MOST_KNOWN = 1000;
@@ -68,14 +71,14 @@ export class SharedReads {
 
   execute(read: Read): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.flush());
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
       this.#waiting.push({ ...read, resolve, reject });
-      if (this.#waiting.length === MOST_TOGETHER) this.flush();
+      if (this.#waiting.length === MOST_TOGETHER) this.#flush();
     });
   }
 
   /** Sends the reads that have been collected. */
-  flush(): void {
+  #flush(): void {
     const reads = this.#waiting;
     this.#waiting = [];
     if (reads.length > 0) this.#send(reads);

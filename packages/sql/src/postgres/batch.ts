@@ -1,7 +1,7 @@
 import type { Connection } from 'pg';
 import type { SharedAnswer } from '../shared-reads.ts';
 import type { StatementResult } from '../engine.ts';
-import { isStatementError, sendSearchPath, type PostgresStatement } from './statement.ts';
+import { isServerError, sendSearchPath, type PostgresStatement } from './statement.ts';
 
 /**
  * Reads of several callers that `pg` sends as one `Submittable`: in one packet, and with one Sync,
@@ -83,7 +83,7 @@ export class PostgresBatch {
   }
 
   handleError(error: unknown): void {
-    if (isStatementError(error)) this.callback(null, { failed: this.#current, error });
+    if (isServerError(error)) this.callback(null, { failed: this.#current, error });
     else this.callback(error);
   }
 

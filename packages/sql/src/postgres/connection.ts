@@ -99,7 +99,10 @@ export function toConnection(
             reject(error);
             return;
           }
-          if ('error' in answer && isAboutName(answer.error)) names.failed(answer.error);
+          if ('error' in answer) {
+            const { failed, error: refusal } = answer;
+            if (statements[failed]?.name !== '' && isAboutName(refusal)) names.failed(refusal);
+          }
           resolve(answer);
         });
         client.query(batch);

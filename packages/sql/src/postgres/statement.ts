@@ -228,14 +228,14 @@ function toText(value: SqlParameter | undefined): string | null {
 }
 
 /**
- * Whether the error is about a statement. A statement error has an SQLSTATE as its code. Codes of
- * the system, such as `EPIPE`, begin with E, but no SQLSTATE does.
+ * Whether the server sent the error. Its code is an SQLSTATE. Codes of the system, such as `EPIPE`,
+ * begin with E, but no SQLSTATE does.
  */
+export function isServerError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
+}
+
+/** Whether the error is about a statement, so that the connection can still be used. */
 export function isStatementError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    /^(?!E)[0-9A-Z]{5}$/.test(String(error.code)) &&
-    !isUnknown(error)
-  );
+  return isServerError(error) && !isUnknown(error);
 }
