@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createDatabase } from './database.ts';
 import { isStatementError as isMysqlStatementError } from './mysql/engine.ts';
 import { PoolEngine, type PooledConnection } from './pool.ts';
-import { isStatementError as isPostgresStatementError } from './postgres/connection.ts';
+import { isStatementError as isPostgresStatementError } from './postgres/statement.ts';
 import { systemTimer as timer } from './timer.ts';
 
 /**

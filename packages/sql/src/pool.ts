@@ -3,6 +3,14 @@ import type { SqlParameter } from './contract.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { foreignTransaction, isFoundUndone, isReadOnly, isUnavailable } from './failures.ts';
 import { leadToCaller, LentConnection, type PooledConnection } from './lent-connection.ts';
+import {
+  isShareable,
+  SharedReads,
+  type Read,
+  type SharedAnswer,
+  type WaitingRead,
+} from './shared-reads.ts';
+import { readsTogether } from './together.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
@@ -23,6 +31,12 @@ export interface PoolFigures {
 }
 
 export type { PooledConnection };
+
+/** Runs reads of several callers in one round trip. Rejects if the connection failed. */
+export type ReadTogether = (
+  connection: PooledConnection,
+  reads: readonly Read[],
+) => Promise<SharedAnswer>;
 
 /** Time limits, in milliseconds. */
 export interface PoolLimits {
@@ -62,6 +76,8 @@ export class PoolEngine implements Engine {
   readonly #openPool: () => Promise<Pool>;
   readonly #isStatementError: (error: unknown) => boolean;
   readonly #limits: PoolLimits;
+  /** Null if each read runs by itself. */
+  readonly #reads: SharedReads | null;
   #opening: Promise<Pool> | null = null;
   #opened: Pool | null = null;
   #closed = false;
@@ -81,19 +97,36 @@ export class PoolEngine implements Engine {
   /**
    * `open` creates the pool. It is called at the first statement. `isStatementError` returns
    * whether the server rejected the statement. If so, the statement did nothing, and the connection
-   * can still be used.
+   * can still be used. `readTogether` is for an engine on which several reads can
+   * share a round trip.
    */
   constructor(
     open: () => Promise<Pool>,
     isStatementError: (error: unknown) => boolean,
     limits: PoolLimits,
+    readTogether: ReadTogether | null = null,
   ) {
     this.#openPool = open;
     this.#isStatementError = isStatementError;
     this.#limits = limits;
+    this.#reads =
+      readTogether === null
+        ? null
+        : new SharedReads((reads) => void this.#share(reads, readTogether));
   }
 
-  async execute(
+  execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    onUnknown?: () => void,
+  ): Promise<StatementResult> {
+    const reads = readsTogether() === null ? null : this.#reads;
+    return onUnknown === undefined && reads !== null && isShareable({ sql, parameters })
+      ? reads.execute({ sql, parameters })
+      : this.#executeAlone(sql, parameters, onUnknown);
+  }
+
+  async #executeAlone(
     sql: string,
     parameters: readonly SqlParameter[],
     onUnknown?: () => void,
@@ -109,6 +142,48 @@ export class PoolEngine implements Engine {
       broken = this.#breaks(error);
       leadToCaller(error);
       if (this.#tellsNothing(error)) onUnknown?.();
+      throw error;
+    } finally {
+      this.#giveBack(connection, broken);
+    }
+  }
+
+  /**
+   * Runs the reads in one round trip. If one fails, only its caller gets the error: the others took
+   * no effect, so each runs again by itself. If the connection fails, all callers get the error.
+   */
+  async #share(reads: readonly WaitingRead[], readTogether: ReadTogether): Promise<void> {
+    const readAlone = ({ sql, parameters, resolve, reject }: WaitingRead) =>
+      void this.#executeAlone(sql, parameters).then(resolve, reject);
+    if (reads.length === 1) {
+      reads.forEach(readAlone);
+      return;
+    }
+    try {
+      const answer = await this.#ask(reads, readTogether);
+      for (const [index, read] of reads.entries()) {
+        if ('results' in answer) read.resolve(answer.results[index] as StatementResult);
+        else if (index === answer.failed) read.reject(answer.error);
+        else readAlone(read);
+      }
+    } catch (error) {
+      for (const { reject } of reads) reject(error);
+    }
+  }
+
+  async #ask(reads: readonly Read[], readTogether: ReadTogether): Promise<SharedAnswer> {
+    const connection = await this.#lend();
+    let broken = false;
+    try {
+      const answer = await readTogether(connection, reads);
+      if ('error' in answer) {
+        broken = this.#breaks(answer.error);
+        leadToCaller(answer.error);
+      } else if (connection.isIdle() === false) throw foreignTransaction();
+      return answer;
+    } catch (error) {
+      broken = this.#breaks(error);
+      leadToCaller(error);
       throw error;
     } finally {
       this.#giveBack(connection, broken);

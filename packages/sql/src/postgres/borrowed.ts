@@ -14,12 +14,13 @@ import {
 import { getRefusal } from './client.ts';
 import {
   StatementNames,
-  isStatementError,
   NO_LIMIT,
+  readTogether,
   toConnection,
   type Settings,
 } from './connection.ts';
 import { PG } from './engine.ts';
+import { isStatementError } from './statement.ts';
 
 /**
  * A `Pool` from `pg` 8.11 or later. It must be the JavaScript driver, not `pg-native`. This type
@@ -58,6 +59,7 @@ export function borrowPostgres(
     },
     isStatementError,
     limits,
+    readTogether,
   );
 }
 

@@ -2,9 +2,11 @@ import { hash } from 'node:crypto';
 import type { Connection, PoolClient } from 'pg';
 import { quotedSchema } from './dialect.ts';
 import type { StatementResult } from '../engine.ts';
-import { isAboutName, isUnknown, rolledBack } from '../failures.ts';
+import { isAboutName, rolledBack } from '../failures.ts';
 import { isOutdatedPlan } from './failures.ts';
 import type { PooledConnection, PoolLimits } from '../pool.ts';
+import type { Read, SharedAnswer } from '../shared-reads.ts';
+import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
@@ -44,6 +46,15 @@ const asText = (text: string) => text;
 interface PostgresConnection extends PooledConnection {
   /** Sends an empty request to the server. Its answer shows whether the connection is idle. */
   askStatus(): Promise<unknown>;
+  readTogether(reads: readonly Read[]): Promise<SharedAnswer>;
+}
+
+/** Runs reads of several callers in one round trip. Rejects if the connection failed. */
+export function readTogether(
+  connection: PooledConnection,
+  reads: readonly Read[],
+): Promise<SharedAnswer> {
+  return (connection as PostgresConnection).readTogether(reads);
 }
 
 export function toConnection(
@@ -57,19 +68,16 @@ export function toConnection(
   const statusOf = watchStatus(client);
   const begin = beginningWith(searchPath, limitsTransactions ? limits : null);
   let isInTransaction = false;
+  const optionsOf = ({ sql, parameters }: Read) => {
+    const text = numbered(sql);
+    const name = names.of(text) ?? '';
+    return { text, name, parameters, parserOf, searchPath, query_timeout: timeout };
+  };
   return {
     execute(sql, parameters) {
-      const text = numbered(sql);
-      const name = names.of(text) ?? '';
-      const path = isInTransaction ? null : searchPath;
-      const options = {
-        text,
-        name,
-        parameters,
-        parserOf,
-        searchPath: path,
-        query_timeout: timeout,
-      };
+      const options = optionsOf({ sql, parameters });
+      if (isInTransaction) options.searchPath = null;
+      const { name } = options;
       return new Promise<StatementResult>((resolve, reject) => {
         const statement = new PostgresStatement(options, (error, result) => {
           if (result !== undefined) {
@@ -80,6 +88,24 @@ export function toConnection(
           reject(error);
         });
         client.query(statement);
+      });
+    },
+    readTogether(reads) {
+      const statements = reads.map((read) => new PostgresStatement(optionsOf(read), () => {}));
+      return new Promise<SharedAnswer>((resolve, reject) => {
+        const options = { searchPath, query_timeout: timeout };
+        const batch = new PostgresBatch(statements, options, (error, answer) => {
+          if (answer === undefined) {
+            reject(error);
+            return;
+          }
+          if ('error' in answer) {
+            const { failed, error: refusal } = answer;
+            if (statements[failed]?.name !== '' && isAboutName(refusal)) names.failed(refusal);
+          }
+          resolve(answer);
+        });
+        client.query(batch);
       });
     },
     begin() {
@@ -216,19 +242,6 @@ export class StatementNames {
     // Otherwise a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
-}
-
-/**
- * Whether the error is about a statement. A statement error has an SQLSTATE as its code. Codes of
- * the system, such as `EPIPE`, begin with E, but no SQLSTATE does.
- */
-export function isStatementError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    /^(?!E)[0-9A-Z]{5}$/.test(String(error.code)) &&
-    !isUnknown(error)
-  );
 }
 
 /** The maximum number of statements whose text with numbered placeholders is stored. */

@@ -14,14 +14,14 @@ import {
 import {
   StatementNames,
   NO_LIMIT,
-  isStatementError,
+  readTogether,
   getTimes,
   toConnection,
   type Settings,
 } from './connection.ts';
 import { getRefusal } from './client.ts';
 import { HostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
-import { PostgresStatement } from './statement.ts';
+import { isStatementError, PostgresStatement } from './statement.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -66,6 +66,7 @@ export function openPostgres(
     },
     isStatementError,
     limits,
+    readTogether,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
+import { isUnknown } from '../failures.ts';
 
 /** The columns of a statement's result. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
@@ -29,6 +30,13 @@ type ParserOf = (type: number) => (text: string) => unknown;
  * the server would write a warning to its log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
+
+/** Sends the SET without ending its transaction. */
+export function sendSearchPath(connection: Connection, searchPath: string): void {
+  connection.parse({ name: '', text: SET_SEARCH_PATH, types: [] }, true);
+  connection.bind({ statement: '', values: [searchPath] }, true);
+  connection.execute({}, true);
+}
 
 /**
  * A statement that `pg` sends as a `Submittable`. Unlike the statements of `pg` itself, it asks for
@@ -87,32 +95,37 @@ export class PostgresStatement {
   }
 
   submit(connection: Connection): void {
+    // Send all messages in one packet.
+    connection.stream.cork();
+    this.#isSetting = this.#searchPath !== null;
+    if (this.#searchPath !== null) sendSearchPath(connection, this.#searchPath);
+    this.send(connection, new Map());
+    connection.sync();
+    connection.stream.uncork();
+  }
+
+  /**
+   * Sends the statement without ending its transaction. `sent` contains the named statements that
+   * were sent before it in the same transaction, with their columns if they are known.
+   */
+  send(connection: Connection, sent: Map<string, Columns | null>): void {
     const { name, text } = this;
     const named = getNamedStatements(connection);
     this.#named = named;
-    const columns = named.get(name);
+    const columns = sent.has(name) ? sent.get(name) : named.get(name);
     this.#columns = columns ?? null;
     // Remove the name from the list. It is added again after the statement has succeeded.
     named.delete(name);
-    // Send all messages in one packet.
-    connection.stream.cork();
-    if (this.#searchPath !== null) {
-      this.#isSetting = true;
-      connection.parse({ name: '', text: SET_SEARCH_PATH, types: [] }, true);
-      connection.bind({ statement: '', values: [this.#searchPath] }, true);
-      connection.execute({}, true);
-    }
     if (columns === undefined) {
       // The server may still have a statement with this name. Closing an unknown statement is not
       // an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }
+    if (name !== '') sent.set(name, this.#columns);
     connection.bind({ statement: name, values: this.#values as string[] }, true);
     if (this.#columns === null) connection.describe({ type: 'P', name: '' }, true);
     connection.execute({}, true);
-    connection.sync();
-    connection.stream.uncork();
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
@@ -145,13 +158,17 @@ export class PostgresStatement {
   }
 
   handleReadyForQuery(): void {
-    if (this.#failed !== null) {
-      this.callback(this.#failed.error);
-      return;
-    }
+    const outcome = this.finish();
+    if ('error' in outcome) this.callback(outcome.error);
+    else this.callback(null, outcome);
+  }
+
+  /** Returns the result after the server has ended the statement's transaction. */
+  finish(): StatementResult | { readonly error: unknown } {
+    if (this.#failed !== null) return this.#failed;
     if (this.name !== '')
       this.#named?.set(this.name, MAY_CHANGE.test(this.text) ? null : (this.#columns ?? []));
-    this.callback(null, { rows: this.#rows, affected: affectedBy(this.tag) });
+    return { rows: this.#rows, affected: affectedBy(this.tag) };
   }
 
   handleError(error: unknown): void {
@@ -208,4 +225,17 @@ function toText(value: SqlParameter | undefined): string | null {
   if (typeof value === 'object')
     throw new TypeError('A parameter is a string, a number, a bigint or null');
   return String(value);
+}
+
+/**
+ * Whether the server sent the error. Its code is an SQLSTATE. Codes of the system, such as `EPIPE`,
+ * begin with E, but no SQLSTATE does.
+ */
+export function isServerError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
+}
+
+/** Whether the error is about a statement, so that the connection can still be used. */
+export function isStatementError(error: unknown): boolean {
+  return isServerError(error) && !isUnknown(error);
 }

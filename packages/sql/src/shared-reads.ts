@@ -1,0 +1,86 @@
+import type { SqlParameter } from './contract.ts';
+import type { StatementResult } from './engine.ts';
+import { BEFORE } from './transaction-control.ts';
+
+/** A statement that only reads. */
+export interface Read {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+}
+
+/**
+ * What a server answered to several reads that were sent together: all results in the order of the
+ * reads, or the position and the error of the read that failed. If one failed, none took effect.
+ */
+export type SharedAnswer =
+  | { readonly results: readonly StatementResult[] }
+  | { readonly failed: number; readonly error: unknown };
+
+/** A read whose caller waits for the result. */
+export interface WaitingRead extends Read {
+  readonly resolve: (result: StatementResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How many reads are sent together at most. More would wait longer for each other. */
+const MOST_TOGETHER = 32;
+
+/** How many parameters a shared read has at most. */
+const MOST_PARAMETERS = 100;
+
+/** Matches a SELECT that locks no rows, creates no table and changes no setting. */
+const IS_READ = new RegExp(
+  String.raw`${BEFORE}SELECT\b(?![\s\S]*\b(?:FOR|INTO|set_config)\b)`,
+  'i',
+);
+
+/** The maximum number of statements for which it is stored whether they only read. */
+const MOST_KNOWN = 1000;
+const known = new Map<string, boolean>();
+
+function isRead(sql: string): boolean {
+  let found = known.get(sql);
+  if (found === undefined) {
+    found = IS_READ.test(sql);
+    if (known.size < MOST_KNOWN) known.set(sql, found);
+  }
+  return found;
+}
+
+/**
+ * Whether the statement can be sent with reads of other callers. A statement with a parameter that
+ * the driver rejects cannot, because then none of the reads could be sent.
+ */
+export function isShareable({ sql, parameters }: Read): boolean {
+  return (
+    isRead(sql) &&
+    parameters.length <= MOST_PARAMETERS &&
+    parameters.every((each) => typeof each !== 'object' || each === null)
+  );
+}
+
+/** Collects the reads of one turn of the event loop. */
+export class SharedReads {
+  readonly #send: (reads: readonly WaitingRead[]) => void;
+  #waiting: WaitingRead[] = [];
+
+  /** `send` runs the reads together and answers each of them. */
+  constructor(send: (reads: readonly WaitingRead[]) => void) {
+    this.#send = send;
+  }
+
+  execute(read: Read): Promise<StatementResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      this.#waiting.push({ ...read, resolve, reject });
+      if (this.#waiting.length === MOST_TOGETHER) this.#flush();
+    });
+  }
+
+  /** Sends the reads that have been collected. */
+  #flush(): void {
+    const reads = this.#waiting;
+    this.#waiting = [];
+    if (reads.length > 0) this.#send(reads);
+  }
+}

@@ -1,0 +1,167 @@
+// @engines servers: reads share a round trip on PostgreSQL, and SQLite has none
+import { openDatabase } from 'portico';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApplicationPool, type ApplicationPool } from './support/application-pool.ts';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import {
+  ADA,
+  callApi,
+  GRACE,
+  obtainTokens,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+
+/** Requests that ask for their own token at the same time. */
+const AT_ONCE = 200;
+/** Clients, each with tokens of its own. */
+const CLIENTS = 20;
+
+interface Owned {
+  readonly client: TestClient;
+  readonly token: string;
+}
+
+let store: TestDatabase;
+let pool: ApplicationPool;
+let portal: RunningPortal;
+/** Another application on the same database. It ends the portal's connections. */
+let beside: ReturnType<typeof openDatabase>;
+const owned: Owned[] = [];
+/** Tokens of people, with the subject of each. */
+const people: { readonly token: string; readonly sub: string }[] = [];
+
+const at = <T>(list: readonly T[], index: number) => list[index % list.length] as T;
+
+/** Returns the statuses of requests, each of which may only be answered about its own token. */
+async function askForOwn(index: number): Promise<number> {
+  if (index % 2 === 0) {
+    const { token, sub } = at(people, index / 2);
+    const response = await callApi(portal, '/oauth/userinfo', token);
+    const answer = (await response.json()) as Readonly<Record<string, unknown>>;
+    if (response.status < 500)
+      expect({ status: response.status, sub: answer['sub'] }).toEqual({ status: 200, sub });
+    return response.status;
+  }
+  const { client, token } = at(owned, index);
+  const response = await fetch(`${portal.url}/oauth/introspect`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
+    body: new URLSearchParams({ token }),
+  });
+  const answer = (await response.json()) as Readonly<Record<string, unknown>>;
+  if (response.status < 500)
+    expect({ status: response.status, active: answer['active'], id: answer['client_id'] }).toEqual({
+      status: 200,
+      active: true,
+      id: client.id,
+    });
+  return response.status;
+}
+
+const askForAll = () =>
+  Promise.all(Array.from({ length: AT_ONCE }, (_, index) => askForOwn(index)));
+
+/** Reads by the application between them, every third of which fails. */
+function readBetween(): Promise<unknown> {
+  const { database } = portal.application;
+  return Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, index) => {
+      // A subquery with several rows fails only while it runs.
+      const first = index % 3 === 0 ? '(SELECT 1 FROM oauth_clients)' : '1';
+      const sql = `SELECT ${first} AS failing, ? AS mine`;
+      const outcome = await database
+        .readTogether(() => database.execute<{ mine: unknown }>(sql, [index]))
+        .then(
+          ({ rows }) => Number(rows[0]?.mine),
+          (error: unknown) => (/more than (?:one|1) row/.test(String(error)) ? 'fails' : error),
+        );
+      const wanted = index % 3 === 0 ? 'fails' : index;
+      expect(outcome).toBe(wanted);
+    }),
+  );
+}
+
+/** Selects the other connections to this database. */
+const OTHERS = {
+  postgres: `SELECT pid AS id FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  mysql: `SELECT id FROM information_schema.processlist
+    WHERE db = DATABASE() AND id <> CONNECTION_ID()`,
+} as const;
+
+/** Ends all connections of the portal. */
+async function killConnections(): Promise<void> {
+  const isPostgres = beside.dialect === 'postgres';
+  const { rows } = await beside.execute<{ id: number }>(OTHERS[isPostgres ? 'postgres' : 'mysql']);
+  for (const { id } of rows)
+    await beside
+      .execute(isPostgres ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`)
+      // The connection may have ended by itself.
+      .catch(() => {});
+}
+
+describe.each(['of its own', "of the application's pool"])('on connections %s', (connections) => {
+  beforeAll(async () => {
+    store = await createDatabase('');
+    pool = openApplicationPool(store.url);
+    beside = openDatabase(store.url, { directory: '/', poolSize: 1 });
+    portal = await startPortal(
+      connections === 'of its own' ? { databaseUrl: store.url } : { database: pool.borrow() },
+    );
+    owned.length = people.length = 0;
+    for (let index = 0; index < CLIENTS; index += 1) {
+      const client = await registerClient(portal, {
+        grants: ['client_credentials', 'introspection'],
+        redirectUris: [],
+        scopes: ['notes:read'],
+      });
+      const answer = await requestToken(portal, client, { grant_type: 'client_credentials' });
+      const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+      owned.push({ client, token });
+    }
+    const client = await registerClient(portal);
+    for (const email of [ADA, GRACE]) {
+      const { access_token: token } = await obtainTokens(portal, client, email);
+      const { sub } = (await (await callApi(portal, '/oauth/userinfo', token)).json()) as {
+        readonly sub: string;
+      };
+      people.push({ token, sub });
+    }
+  });
+  afterAll(async () => {
+    await beside.close();
+    await portal.close();
+    await pool.end();
+    await store.drop();
+  });
+
+  // @shows AS-18.27
+  test('hundreds of requests at once are each answered about their own token', async () => {
+    expect(new Set(await askForAll())).toEqual(new Set([200]));
+  });
+
+  // @shows AS-18.27
+  test('a read that fails leaves the reads that were sent with it alone', async () => {
+    for (let round = 0; round < SCALE.raceRounds; round += 1) {
+      const [statuses] = await Promise.all([askForAll(), readBetween(), readBetween()]);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }
+  });
+
+  // @shows AS-18.27
+  test('if connections are lost, a request gets its own answer or a server error', async () => {
+    const statuses = new Set<number>();
+    for (let round = 0; round < SCALE.raceRounds; round += 1) {
+      const asking = askForAll();
+      await killConnections();
+      for (const status of await asking) statuses.add(status);
+    }
+    expect([...statuses]).toContain(200);
+    expect(new Set(await askForAll())).toEqual(new Set([200]));
+  });
+});
