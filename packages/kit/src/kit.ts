@@ -48,7 +48,7 @@ export class Kit {
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;
-  /** Logs that too many passwords are waiting to be checked. */
+  /** Logs that too many password checks are queued. */
   readonly logOverload: () => void;
 
   constructor(application: StartedApplication, parts: ApplicationParts) {
@@ -73,7 +73,8 @@ export class Kit {
       open === undefined
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
-            // The plugin creates the server after the kit. Before that, there is nothing to inform.
+            // The plugin creates the server after the kit. Until then, there is no server to
+            // inform.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

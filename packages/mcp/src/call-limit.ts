@@ -1,9 +1,12 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages in one count. A batch never has more messages. */
+/** The maximum number of messages that are counted at once. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
-/** The maximum number of callers to remember. The limit drops the least recent caller first. */
+/**
+ * The maximum number of callers to remember. When the limit is reached, the least recent one is
+ * removed.
+ */
 const MOST_CALLERS = 10_000;
 
 /** Limits how many messages a caller may send per minute. Each process counts separately. */

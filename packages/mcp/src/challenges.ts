@@ -39,8 +39,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. The headers do
-   * not reveal which tools exist to a client without a token. `binding` is the part of the refusal
+   * Returns the headers for a request that may not use anything on this endpoint. A client without
+   * a token does not learn from the headers which tools exist. `binding` is the part of the refusal
    * about bound tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {

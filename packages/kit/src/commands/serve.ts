@@ -65,7 +65,7 @@ interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Serves the application in this process until a signal or message to stop arrives. */
+/** Serves the application in this process until it receives a signal or message to stop. */
 async function serve(
   plugins: readonly Plugin<object>[],
   context: ConsoleContext,

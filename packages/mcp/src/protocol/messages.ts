@@ -48,8 +48,8 @@ const BODY_LIMIT = 1024 * 1024;
 /** The maximum number of messages in one request body. */
 const LARGEST_BATCH = 100;
 /**
- * The maximum number of values in one request body, counted at all levels. The SDK's schemas take
- * some microseconds for each value.
+ * The maximum number of values in one request body, counted at all levels. The SDK's schemas take a
+ * few microseconds per value.
  */
 const MOST_OF_A_BODY = 10_000;
 

@@ -18,7 +18,7 @@ export const BATCHING_VERSION = '2025-03-26';
 export interface OfferedVersions {
   /** All accepted versions, newest first. */
   readonly all: readonly string[];
-  /** The accepted versions that begin with `initialize`, newest first. */
+  /** The accepted versions that use `initialize`, newest first. */
   readonly initialized: readonly string[];
   /** Whether the endpoint accepts 2026-07-28 requests. */
   readonly stateless: boolean;

@@ -28,9 +28,12 @@ export function listedScopes(
 
 /** A tool or resource that only some callers may use. */
 export interface Guarded {
-  /** Whether it acts for a linked account. If false, every token for this endpoint may use it. */
+  /**
+   * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
+   * may use it.
+   */
   readonly personal: boolean;
-  /** The scope that it needs in addition, or null. */
+  /** The additional scope that it needs, or null. */
   readonly scope: string | null;
 }
 

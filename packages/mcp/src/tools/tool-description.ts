@@ -30,7 +30,7 @@ export interface ToolIcon {
    * the server's own origin.
    */
   readonly src: string;
-  /** The media type. Needed if the source does not specify it. */
+  /** The media type. Required if the source does not specify it. */
   readonly mimeType?: string;
   /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];

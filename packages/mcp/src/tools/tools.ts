@@ -28,7 +28,7 @@ export interface ToolCall {
    * processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
-  /** The call's place in a distributed trace. It is null if the client sent no trace. */
+  /** The distributed trace that the call belongs to. Null if the client sent no trace. */
   readonly trace: TraceContext | null;
   /**
    * The call's id. It is the same in all rounds of one call, and different for every other call. A
@@ -109,7 +109,9 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool, with its description, which is read once, and its compiled schemas. */
+/**
+ * A registered tool with its compiled schemas. Its description is read once, when it is registered.
+ */
 export interface RegisteredTool extends Guarded {
   /** The value that the tool returned. */
   readonly name: string;
@@ -149,8 +151,8 @@ const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema with its own validator. A shared validator would confuse two schemas with the
- * same `$id`: it would use the first one for both.
+ * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
+ * the same `$id`: it would use the first one for both.
  */
 function compileSchema(
   name: string,

@@ -68,7 +68,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
-  /** Null if no grant has assertions that identify a client. */
+  /** Null if no grant accepts assertions that identify a client. */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
@@ -78,7 +78,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** End the requests of features that wait for a person's answer. */
+  /** Functions that end features' requests while these wait for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
   /** Decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
@@ -193,7 +193,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns features' grants, by how access starts with them. */
+/** Returns the features' grants, grouped by how access starts. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -249,7 +249,7 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
   });
 }
 
-/** Returns a check that issues no tokens to clients with a demand that no feature meets. */
+/** Returns a check that refuses tokens to clients with a demand that no feature meets. */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

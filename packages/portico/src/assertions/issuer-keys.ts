@@ -100,7 +100,7 @@ interface Fetched {
 
 /**
  * Fetches keys that an issuer publishes. Uses a fetched set for its lifetime. If no key fits,
- * fetches the set again before that, so that an issuer can change its keys without notice.
+ * fetches the set again earlier, so that an issuer can change its keys without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;

@@ -157,7 +157,7 @@ export type AuditEvent =
       /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again. The access was ended before. */
+  /** An administrator lets organizations give access again, after the access was ended. */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;

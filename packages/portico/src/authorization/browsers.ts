@@ -21,7 +21,7 @@ interface Browser {
  */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** Matches the random bits, and the person's hash after them if a person is signed in. */
+/** Matches the random bits, followed by the person's hash if a person is signed in. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /**
  * The maximum length of a cookie's value, in characters. Portico's cookies have about 150

@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** The ways in which a request can arrive. */
+/** How a request can arrive. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
