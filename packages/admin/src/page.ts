@@ -33,7 +33,7 @@ export interface AdministrationParts {
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
-  /** Returns all schema migrations, with the time at which each was applied. */
+  /** Returns all schema migrations and when each was applied. */
   readonly migrations: Server['migrations'];
   /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
@@ -86,8 +86,8 @@ export interface Page {
    * Performs a form's action. If a value is invalid, changes nothing and throws a RegistrationError
    * or an AccessError. Returns one of these results:
    *
-   * - A URL to which the server redirects the browser. Its parameter `done` names the action. The
-   * caller signs this parameter.
+   * - A URL to redirect the browser to. Its parameter `done` names the action. The caller signs
+   * this parameter.
    * - A page, if the result must not be in a URL.
    * - Null, if no form of the page has this action.
    */

@@ -13,7 +13,7 @@ export interface Streams {
   readonly stderr: (text: string) => unknown;
 }
 
-/** A question. `check` returns what is wrong with the answer, or null. */
+/** A question. `check` returns the problem with the answer, or null. */
 export interface Question {
   readonly text: string;
   readonly initial: string;

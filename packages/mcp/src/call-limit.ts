@@ -13,9 +13,7 @@ const MOST_CALLERS = 10_000;
 export class CallLimit {
   readonly #perMinute: number;
   readonly #clock: () => number;
-  /**
-   * For each caller, the time at which the caller may send all `perMinute` messages at once again.
-   */
+  /** For each caller, when the caller may again send all `perMinute` messages at once. */
   readonly #usedUntil = new RecentMap<string, number>(MOST_CALLERS);
 
   /**

@@ -199,8 +199,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Builds a key from the client and the person. This way, people who use the same client have
- * separate limits.
+ * Builds a key from the client and the person, so that people who use the same client have separate
+ * limits.
  */
 function caller(): string {
   const person = token().user()?.reference;

@@ -131,7 +131,7 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits immediately,
+ * Resolves on the first SIGINT or SIGTERM. On the second signal, the process exits immediately,
  * with the exit code that a shell expects.
  */
 function stopSignal(): Promise<'stop'> {

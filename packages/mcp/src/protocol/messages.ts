@@ -171,7 +171,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Returns what is wrong with a body, or null. Runs before the slower schema checks. */
+/** Returns the problem with a body, or null. Runs before the slower schema checks. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;

@@ -140,8 +140,8 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the protocol version for a client: the newest version that is not newer than the version
- * it asked for. Clients often support older versions, but never newer ones. If all are newer,
+ * Chooses the protocol version for a client: the newest supported version that is not newer than
+ * the requested one. Clients often support older versions, but never newer ones. If all are newer,
  * returns the latest version, as MCP requires (Version Negotiation). Versions are dates, so they
  * can be compared as text.
  */

@@ -104,8 +104,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the name under which a state is encrypted. It binds the state to its person, client,
-   * tool and arguments.
+   * Returns the name for encrypting a state. The name binds the state to the person, client, tool
+   * and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;

@@ -134,20 +134,20 @@ export interface RegisteredTool extends Guarded {
   /** The tool itself. */
   readonly tool: ToolInterface;
   /**
-   * Returns what is wrong with the arguments, as a text for the model. Returns null if the
-   * arguments are valid.
+   * Returns the problem with the arguments, as a message for the model. Returns null if they are
+   * valid.
    */
   argumentsProblem(args: unknown): string | null;
   /**
-   * Returns what is wrong with structured content, for the log. Returns null if the content is
-   * valid, or if the tool has no `outputSchema()`.
+   * Returns the problem with structured content, for the log. Returns null if the content is valid,
+   * or if the tool has no `outputSchema()`.
    */
   resultProblem(structuredContent: unknown): string | null;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** Returns what is wrong with a value, or null if the value is valid. */
+/** Returns the problem with a value, or null if the value is valid. */
 type Check = (value: unknown) => string | null;
 
 /**

@@ -11,7 +11,7 @@ import type { ConfigSchema } from '../config.ts';
 export interface KitConfigInput {
   /**
    * The public origin without a path: `https://app.example.com`. The issuer is this origin plus
-   * `base_path`. Required.
+   * `base_path`. Needed.
    */
   readonly public_url?: string | undefined;
   /** The path prefix of every endpoint, such as `/auth`. Default: none. */

@@ -78,9 +78,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Functions that end features' requests while these wait for a person's answer. */
+  /** Functions that end features' requests that wait for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
-  /** Decide which authorizations an operator revokes together. */
+  /** Functions that decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
@@ -100,7 +100,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns what clients can demand from a server with these features. */
+/** Returns the demands that clients can have on a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -232,7 +232,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns what features add to each list. */
+/** Returns the items that features add to each list. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),

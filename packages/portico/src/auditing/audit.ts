@@ -239,8 +239,8 @@ export type AuditEvent =
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * How often this person was refused for this reason since the last event, including this
-       * time.
+       * The number of times that this person was refused for this reason since the last event,
+       * including this time.
        */
       readonly refusals: number;
     }

@@ -22,7 +22,7 @@ import {
 
 /**
  * The checks for an authorization request whose client and redirect URI are valid. If a check
- * refuses the request, the error goes to the redirect URI.
+ * refuses the request, the error is sent to the redirect URI.
  */
 
 /** The parts that the checks use: the server and its features. */

@@ -29,10 +29,7 @@ const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', ho
 
 /** The scopes under one heading. */
 export interface ShownScopeGroup {
-  /**
-   * `identity` (who the person is), `read`, `change`, or `other` for scopes that fit in none of
-   * these groups.
-   */
+  /** `identity` (who the person is), `read`, `change`, or `other` for all other scopes. */
   readonly group: string;
   /** The group's heading. */
   readonly title: string;

@@ -270,7 +270,7 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters with which the client could send this request again. `keyParameter` is the
+ * Returns the parameters that the client needs to send this request again. `keyParameter` is the
  * name of the parameter that contains the code's key.
  */
 export function sameParameters(

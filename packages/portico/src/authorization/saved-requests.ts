@@ -87,8 +87,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the error for a request that was pending when it was read, but that the store refused
-   * to change.
+   * Returns the error for a request that was pending when it was read, but that can no longer be
+   * changed in the store.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);

@@ -24,10 +24,10 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * How many failed attempts are free before responses slow down. `client` counts one client from one
- * network. `address` counts all clients from one network. Failed assertions have higher limits,
- * because an attacker can guess a secret but not a signature. Assertions also fail when a clock is
- * wrong or a key is not published, and they keep failing until someone fixes the cause.
+ * How many attempts may fail before further attempts are slowed down. `client` counts one client
+ * from one network. `address` counts all clients from one network. Failed assertions have higher
+ * limits, because an attacker can guess a secret but not a signature. Assertions also fail when a
+ * clock is wrong or a key is not published, and they keep failing until someone fixes the cause.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },

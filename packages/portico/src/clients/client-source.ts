@@ -23,8 +23,7 @@ export interface ClientSource {
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**
-   * Stores the client before a person sees it. Throws a page error if the client was revoked in the
-   * meantime.
+   * Stores the client before a person sees it. Throws a page error if the client has been revoked.
    */
   keep(client: Client): Promise<void>;
   /**

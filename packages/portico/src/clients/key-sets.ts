@@ -99,7 +99,7 @@ export function readKeySet(value: unknown): readonly PublicKey[] | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures, and what is wrong with its weak keys. Returns
+ * Returns the set's keys that can verify signatures, and the problems of its weak keys. Returns
  * null if the value is not a key set.
  */
 function sortKeySet(
