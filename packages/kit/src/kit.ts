@@ -44,7 +44,7 @@ export class Kit {
   readonly accounts: Accounts;
   /**
    * The parts for people. Null if the application has no accounts. `csrf` is then also null,
-   * because there is no session that a forged request could use.
+   * because without sessions there is nothing to protect.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;

@@ -35,8 +35,8 @@ export class CallLimit {
     const known = this.#usedUntil.get(caller) ?? now;
     // If the stored time is too far in the future, the clock was set back. Ignore that time.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
-    // A batch larger than the limit would never be allowed. So a caller may send one after a minute
-    // without messages. The whole batch then counts against the caller's next messages.
+    // A batch larger than the limit is allowed only after a minute without messages. The whole
+    // batch then counts against the caller's next messages.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

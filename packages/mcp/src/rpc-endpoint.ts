@@ -122,8 +122,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a refused call. Returns null if no feature asks for a tool error.
-   * The response is then 401 or 403.
+   * Returns the tool error for a refused call. Returns null if no feature requires a tool error:
+   * the response is then 401 or 403.
    */
   #refusedCall(
     { count, requests, metadata }: Messages,

@@ -31,8 +31,7 @@ const FORM_LIMIT = 1024 * 1024;
 /**
  * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
  * `X-CSRF-Token`. While a person is signed in, tokens are bound to the session. Otherwise they are
- * bound to a random value in a cookie (a double-submit cookie). So the server stores nothing for
- * visitors who are not signed in.
+ * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
  */
 export class CsrfTokens {
   readonly #session: RequestSession;

@@ -53,8 +53,8 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   /** The link to the terms. It is null if there is no link. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. It is null if there is no button. The page
-   * may run no other script without a nonce.
+   * The script for the button that shows the password. It is null if there is no button. Without a
+   * nonce, no other script can run on the page.
    */
   readonly showPassword: string | null;
 }

@@ -69,8 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // An empty password is always wrong, even for a provider that would accept it. So check a
-    // random password instead.
+    // Reject an empty password even if the provider would accept it: check a random password
+    // instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {

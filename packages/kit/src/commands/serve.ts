@@ -57,7 +57,7 @@ export const addServe =
       });
   };
 
-/** The options of the command, as they were typed. */
+/** The options of the command, as strings. */
 interface ServeOptions {
   readonly port?: string;
   readonly hostname?: string;
@@ -76,7 +76,7 @@ async function serve(
   if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
   // Listen for signals before printing the lines below. A supervisor may send a signal as soon as
-  // it reads one of them.
+  // it reads the first line.
   const stopped = isWorker() ? stopMessage() : stopSignal();
   const warnings = plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []);
   for (const warning of warnings) application.log.warning('{warning}', { warning });

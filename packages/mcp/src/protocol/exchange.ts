@@ -119,7 +119,7 @@ function named(
 function discard(): void {}
 
 /**
- * Sends each answer as an event as soon as it is ready. The notifications of a tool come before its
+ * Sends each answer as an event when it is ready. A tool's notifications are sent before its
  * answer.
  */
 function streamEvents(

@@ -113,7 +113,7 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // This header was introduced after 2025-03-26. So a request without the header has that version
+  // This header was introduced after 2025-03-26, so a request without it uses that version
   // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {

@@ -15,8 +15,8 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 
 /**
  * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
- * clients that no operator registered, the service scope is left out: these clients cannot get it,
- * but many of them ask for every listed scope.
+ * clients that no operator registered, omits the service scope: these clients cannot get it, but
+ * many of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -55,8 +55,8 @@ export interface CallRefusal {
 }
 
 /**
- * Returns the scope that a personal tool or resource needs. Returns null if it is public, or if the
- * server offers none of the endpoint's scopes.
+ * Returns the scope that a tool or resource needs. Returns null if the tool or resource is public,
+ * or if the server offers none of the endpoint's scopes.
  */
 export function getScope(
   { personal, scope }: Guarded,

@@ -19,7 +19,7 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
   /** Whether a second call with the same arguments changes nothing more. */
   readonly idempotentHint?: boolean;
-  /** Whether the tool reaches things outside the application, such as the web. */
+  /** Whether the tool uses systems outside the application, such as the web. */
   readonly openWorldHint?: boolean;
 }
 

@@ -69,9 +69,9 @@ export interface AuditPageRequest {
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. A page reads only a few thousand events. So it can have fewer events than you asked
-   * for, or none at all, even if more pages follow. This happens if two conditions each match many
-   * events but rarely the same event.
+   * The events. Each page reads only a few thousand stored events. A page can therefore have fewer
+   * events than `limit`, or no events, even if more pages follow. This happens if two conditions
+   * each match many events but rarely the same event.
    */
   readonly items: readonly AuditRecord[];
   /** Pass this as `after` to get the next page. Null on the last page. */

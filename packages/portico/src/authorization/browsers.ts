@@ -122,7 +122,7 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. Otherwise, a browser without a cookie does not get a new one.
+ * Whether the browser opens a page. If not, a browser without a cookie does not get a new cookie.
  * Forms from another site and embedded pages arrive without the browser's existing cookie. A new
  * cookie would replace it, and the browser could no longer answer its open consent pages.
  */

@@ -162,7 +162,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** Defines which scopes a request may ask for. */
+/** Defines which scopes a request may contain. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;

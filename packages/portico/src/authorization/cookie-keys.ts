@@ -117,7 +117,8 @@ export class Sealing {
 }
 
 /**
- * Returns a separate key for each name. So an IV only has to be unique among the texts of one name.
+ * Returns a separate key for each name, so that an IV only has to be unique among the texts of one
+ * name.
  */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);

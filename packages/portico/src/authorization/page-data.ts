@@ -24,7 +24,7 @@ export interface ShownScope {
   readonly field?: string;
 }
 
-/** The heading for scopes that fit under no other heading. */
+/** The heading for all other scopes. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
 /** The scopes under one heading. */

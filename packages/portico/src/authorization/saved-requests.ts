@@ -116,8 +116,7 @@ export class SavedRequests {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // The page may have been shown before the requirement existed. So ignore requirements that a
-    // client document added later.
+    // Ignore requirements that a client document added after the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);

@@ -98,9 +98,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed: it is
-   * cheap to verify, and an attacker cannot guess a signature. So an attacker cannot slow down the
-   * client.
+   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed,
+   * because it is cheap to verify and an attacker cannot guess a signature. An attacker therefore
+   * cannot slow down the client.
    */
   async assertion(
     request: Request,

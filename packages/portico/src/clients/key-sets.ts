@@ -30,7 +30,7 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys as they are stored. With `anyPort`, a `jwks_uri` may have any port. Throws a
+ * Returns the keys in their stored form. With `anyPort`, a `jwks_uri` may have any port. Throws a
  * RegistrationError that explains the problem.
  */
 export function checkClientKeys(
@@ -54,8 +54,8 @@ export function checkClientKeys(
 }
 
 /**
- * Returns the set as it is stored: only the keys that can verify signatures, and only the members
- * that Portico reads.
+ * Returns the set in its stored form: only the keys that can verify signatures, and only the
+ * members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
