@@ -119,8 +119,8 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. If a batch cancelled one of its requests, that request
-  // would stay unanswered. Without sessions, a batch cannot cancel a request outside it.
+  // A cancelled request gets no response. A batch that cancels one of its requests would leave that
+  // request unanswered. Without sessions, a batch cannot cancel other requests.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }

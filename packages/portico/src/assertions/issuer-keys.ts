@@ -156,8 +156,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   /**
-   * Returns newly fetched keys. If fetched keys have a lifetime, the result of a running fetch is
-   * enough. Otherwise, a new fetch must start.
+   * Returns newly fetched keys. If fetched keys have a lifetime, uses the result of a running
+   * fetch. Otherwise, always starts a new fetch.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();

@@ -205,8 +205,8 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This runs before
- * the consent page, because the server could not issue the ID token afterwards.
+ * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check must
+ * run before the consent page, because the server could not issue the ID token later.
  */
 async function signable(
   scopes: readonly string[],

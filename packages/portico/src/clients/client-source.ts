@@ -57,8 +57,8 @@ export function isClientUrl(clientId: string): boolean {
 }
 
 /**
- * Whether a client with this id may do anything now. If the id is a URL, the source must accept it.
- * Without a source, the server accepts no URLs.
+ * Whether a client with this id may currently use the server. If the id is a URL, the source must
+ * accept it. Without a source, the server accepts no URLs.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;
