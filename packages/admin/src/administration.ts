@@ -108,7 +108,7 @@ export class Administration {
     }
   }
 
-  /** Shows the page again, with the values of the form and what is wrong with them. */
+  /** Shows the page again, with the submitted values and the error. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -145,8 +145,8 @@ export class Administration {
   }
 
   /**
-   * Rejects the request, and in some cases emits an event about the person. The endpoint itself
-   * writes the log line.
+   * Rejects the request. Emits at most one audit event per minute for each person and reason. The
+   * endpoint writes the log line.
    */
   async #refuse(
     { user }: Visitor,

@@ -24,8 +24,8 @@ export function badges({
 }
 
 /**
- * Returns the time at which the server stops accepting the client's previous secret, in
- * milliseconds since 1970. Returns null if it accepts only the current secret.
+ * Returns when the server stops accepting the client's previous secret, in milliseconds since 1970.
+ * Returns null if the server accepts only the current secret.
  */
 export function openUntil(
   { revokedAt, previousSecretExpiresAt }: Client,

@@ -2,7 +2,7 @@ import type { Finding, Server } from 'portico';
 import { warning } from 'portico/extension';
 
 /**
- * Warns if a scope needs the same permission. People who may use the scope's API could then also
+ * Warns if a scope requires the same permission. Everyone who may use that scope could then also
  * administer the server.
  */
 export function examinePermission(

@@ -42,7 +42,7 @@ export function readFilters(
 }
 
 /**
- * Returns the person in the parameters `provider` and `person`. Returns null if both are missing.
+ * Returns the person from the parameters `provider` and `person`, or null if both are missing.
  * Throws an AccessError if only one of them is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {

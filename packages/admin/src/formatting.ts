@@ -12,8 +12,8 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a string that other people wrote. The `bdi` element keeps its writing direction from
- * affecting the text around it.
+ * Formats a string from an untrusted source. The `bdi` element prevents its writing direction from
+ * affecting the surrounding text.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
@@ -32,8 +32,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats a client's name. The name is in quotation marks if the client may have chosen it, as in
- * the CLI.
+ * Formats a client's name. Like the CLI, puts it in quotation marks if the client may have chosen
+ * it.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -48,7 +48,7 @@ export function personRow(links: PageLinks, person: PersonReference, known: Know
   return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
 }
 
-/** Returns the person's name. If it is unknown, returns the email address, or else the id. */
+/** Returns the person's name, or else the email address, or else the id. */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
   return called === null ? code(id) : words(visible(called));
@@ -83,7 +83,7 @@ export function list(values: readonly string[]): HtmlContent {
     : markup`<ul role="list">${values.map((each) => markup`<li>${code(each)}</li>`)}</ul>`;
 }
 
-/** Formats a list of names and values. Entries without a value are left out. */
+/** Formats a list of names and values. Omits entries without a value. */
 export function facts(entries: readonly (readonly [name: string, value: HtmlContent])[]): Html {
   const given = entries.filter(
     ([, value]) => value !== null && value !== undefined && value !== false,
@@ -92,7 +92,7 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Formats a notice about a form's action. `told` contains the text for each action. The URL
+ * Returns the notice to show after a form's action. `told` maps each action to its text. The URL
  * contains only the action's name, so a link cannot put text on the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
@@ -102,8 +102,8 @@ export function notice({ done }: Asked, told: Readonly<Record<string, string>>):
 }
 
 /**
- * Formats an alert with the reason why the request is not possible. If the request was a form, the
- * alert also says that nothing was changed.
+ * Formats an alert with the reason why the request was rejected. If a form was submitted, the alert
+ * also says that nothing was changed.
  */
 export function alert(
   refused: { readonly reason: string; readonly form?: unknown } | undefined,

@@ -54,9 +54,9 @@ export class Forms {
   }
 
   /**
-   * Checks a form and marks it as used. Each form is accepted only once across all processes. If
-   * the result is null, do the form's action immediately. Otherwise, do not do the action: the
-   * result is the reason for the log.
+   * Checks a form and marks it as used. Across all processes, each form is accepted only once.
+   * Returns null if the form is accepted: the caller must then do the action immediately. Otherwise
+   * returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';

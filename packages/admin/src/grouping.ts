@@ -22,9 +22,9 @@ const SHOWN = 50;
 const MOST_READ = 1000;
 
 /**
- * Returns the next groups, sorted by their newest authorization, with the newest group first. Each
- * group appears on only one page. One page reads at most 1,000 authorizations from the list. If
- * there are more, it looks up the authorizations of each group separately.
+ * Returns the next groups, ordered by their newest authorization (newest first). Each group appears
+ * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has
+ * more, looks up the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,

@@ -4,9 +4,9 @@ import type { Log } from 'portico';
 const PATIENCE = 3000;
 
 /**
- * Waits for the work for at most `patience` milliseconds. Returns true if the work ends in this
- * time, and throws if it fails in this time. Otherwise returns false, and the work continues in the
- * background. If it fails later, the error is logged.
+ * Waits at most `patience` milliseconds for the work. Returns true if the work finishes in time,
+ * and throws if it fails in time. Otherwise returns false and lets the work continue in the
+ * background. A later failure is logged.
  */
 export async function isDoneSoon(
   what: string,

@@ -18,8 +18,7 @@ export interface Framed {
 }
 
 /**
- * Returns the whole page: the name of the person who is signed in, links to the other pages, and
- * the content.
+ * Returns the whole page: the signed-in person's name, links to the other pages, and the content.
  */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;

@@ -38,7 +38,7 @@ export function registrationLink({ clients }: PageLinks): string {
   return withQuery(clients, { ask: 'register' });
 }
 
-/** Returns the URL with these parameters. Leaves out empty parameters. */
+/** Adds the parameters to the path's query. Omits empty parameters. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   return query.size === 0 ? path : `${path}?${query}`;

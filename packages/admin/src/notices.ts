@@ -1,16 +1,16 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long a notice is shown, in milliseconds. In this time, the person can reload the page, or
- * return to it.
+ * How long a notice is shown after the action, in milliseconds. During this time, the notice
+ * survives a reload of the page.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * Notices about the action of a form. After the action, the server redirects the browser to a page
- * with the parameter `done`, which names the action. The server signs this parameter, so that a
- * link from another person cannot show a false notice.
+ * Notices about a completed form action. After the action, the server redirects the browser to a
+ * page whose parameter `done` names the action. The server signs this parameter, so that a link
+ * from another person cannot show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;
@@ -21,8 +21,8 @@ export class Notices {
   }
 
   /**
-   * Returns the path and the query of the URL. If the URL has the parameter `done`, the server
-   * signs the parameter for this browser and person.
+   * Returns the path and the query of the URL. Signs the parameter `done`, if present, for this
+   * browser, person and page.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);

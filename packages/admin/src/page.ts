@@ -33,7 +33,7 @@ export interface AdministrationParts {
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
-  /** Returns all schema migrations, with the time at which each was applied. */
+  /** Returns all schema migrations and when each was applied. */
   readonly migrations: Server['migrations'];
   /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
@@ -46,7 +46,7 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of the action that a form has just done. Empty if no form was sent. */
+  /** The action that a form has just completed. Empty if no form was sent. */
   readonly done: string;
   /** The person who is signed in. The audit log names this person in every action. */
   readonly person: PersonReference;
@@ -83,11 +83,11 @@ export interface Page {
   /** Shows the page. `refused` is set if a form was rejected. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does the action of a form. Changes nothing and throws a RegistrationError or an AccessError if
-   * a value is invalid. Returns one of these results:
+   * Performs a form's action. If a value is invalid, changes nothing and throws a RegistrationError
+   * or an AccessError. Returns one of these results:
    *
-   * - A URL to which the server redirects the browser. Its parameter `done` names the action. The
-   *   caller signs this parameter.
+   * - A URL to redirect the browser to. Its parameter `done` names the action. The caller signs
+   * this parameter.
    * - A page, if the result must not be in a URL.
    * - Null, if no form of the page has this action.
    */

@@ -6,7 +6,7 @@ export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
   /**
-   * The state of the account. `unknown` means that the application did not report it, or not in
+   * The state of the account. `unknown` means that the application reported no state, or not in
    * time.
    */
   readonly account: 'active' | 'suspended' | 'gone' | 'unknown';

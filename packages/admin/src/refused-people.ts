@@ -2,8 +2,8 @@ import type { PersonReference } from 'portico';
 import { RecentMap } from 'portico/extension';
 
 /**
- * How long one event covers, in milliseconds. The event counts all requests of one person that are
- * rejected for the same reason in this time.
+ * The minimum time between two events about the same person and reason, in milliseconds. Each event
+ * includes the number of requests that were rejected since the previous event.
  */
 const A_MINUTE = 60_000;
 /**
@@ -14,7 +14,7 @@ const MOST = 10_000;
 
 interface Told {
   readonly at: number;
-  /** The number of rejected requests since the event. */
+  /** The number of requests that were rejected since the event. */
   readonly untold: number;
 }
 
@@ -40,8 +40,8 @@ export class RefusedPeople {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Compare the absolute difference. Otherwise, if the clock is set back, events would be missing
-    // for longer than a minute.
+    // Compare the absolute difference. Otherwise, events could be missing for a long time after the
+    // clock is set back.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

@@ -114,7 +114,7 @@ function shown(values: readonly string[]): string {
   return values.length === 0 ? 'none' : values.join(' ');
 }
 
-/** Returns what the operator can do about a client that differs from the configuration. */
+/** Returns advice on how to correct a client that differs from the configuration. */
 export function differenceRemedy({ id }: Client): string {
   return (
     'review the difference; to use the configuration instead, revoke the client (npx portico ' +

@@ -85,8 +85,8 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. With this condition, the whole list is checked even if some items
- * are wrong.
+ * Whether the value is a list. As the condition of a check, it makes the check of the whole list
+ * run even if some items are invalid.
  */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);

@@ -30,7 +30,7 @@ export interface Answers {
   readonly table: UsersTable;
 }
 
-/** Asks everything about an existing application. Throws a `Failure` if an answer is wrong. */
+/** Asks all questions about an existing application. Throws a `Failure` if an answer is wrong. */
 export async function askAboutApplication(
   detected: Detected,
   options: Options,

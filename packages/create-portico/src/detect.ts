@@ -26,7 +26,7 @@ export interface Manifest {
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-/** What is in the folder. */
+/** The detected properties of an application. */
 export interface Detected {
   /** The absolute path of the application's folder. */
   readonly folder: string;

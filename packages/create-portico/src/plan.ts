@@ -36,7 +36,7 @@ export interface Plan {
   /** The application's file that the console loads. */
   readonly app: string;
   readonly commands: readonly Command[];
-  /** The last lines: the URL to open and what comes next. */
+  /** The last lines of the output: the URL to open and the next steps. */
   readonly url: string;
   readonly next: readonly string[];
 }

@@ -13,7 +13,7 @@ export interface Streams {
   readonly stderr: (text: string) => unknown;
 }
 
-/** A question. `check` returns what is wrong with the answer, or null. */
+/** A question. `check` returns the problem with the answer, or null. */
 export interface Question {
   readonly text: string;
   readonly initial: string;
@@ -35,7 +35,7 @@ export class Questions {
     this.#close = () => reader?.close();
   }
 
-  /** Returns a given answer, or asks. Throws a `Failure` if a given answer is wrong. */
+  /** Returns the given answer, or asks for one. Throws a `Failure` if a given answer is wrong. */
   async ask(question: Question, given: string | undefined): Promise<string> {
     const fixed = given ?? (this.#silent ? question.initial : undefined);
     if (fixed !== undefined) {

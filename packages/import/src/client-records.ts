@@ -10,7 +10,8 @@ import {
 } from 'portico/extension';
 
 /**
- * A client as another server described it. It contains only the fields that this server supports.
+ * A client from the records of another server. It contains only the fields that this server
+ * supports.
  */
 export interface ClientRecord {
   readonly clientId: string;
@@ -22,13 +23,13 @@ export interface ClientRecord {
    * record does not contain the time.
    */
   readonly createdAt: number | null;
-  /** The differences from the record, including fields that were left out. */
+  /** How the client differs from the record, including omitted fields. */
   readonly changes: readonly string[];
 }
 
 /**
- * Fields that are left out and reported. Either they only describe the client to people, or this
- * server does not support them and the client does not need them.
+ * Fields that the import omits and reports. They only describe the client to people, or this server
+ * does not support them and the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',

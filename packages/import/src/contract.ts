@@ -56,7 +56,10 @@ export interface ImportedRecord {
 export interface ImportedClient extends ImportedRecord {
   /** The client's id. It is null if the record does not contain a valid id. */
   readonly clientId: string | null;
-  /** The differences from the record, one sentence each. They include fields that were left out. */
+  /**
+   * How the client differs from the record, one sentence for each difference. Includes omitted
+   * fields.
+   */
   readonly changes: readonly string[];
   /**
    * The new secret. It is shown only here, because the server stores only its hash. It is null if

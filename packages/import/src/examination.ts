@@ -52,9 +52,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns the clients that were probably imported. The list begins with clients whose hash or id
- * comes from another server. The other clients that an operator registered with a secret follow, up
- * to the limit.
+ * Returns the clients that were probably imported. Clients whose hash or id comes from another
+ * server are first. Other clients that an operator registered with a secret follow, up to the
+ * limit.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

@@ -16,7 +16,7 @@ const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
 const PBKDF2 = /^imported\$pbkdf2_sha256\$(\d{1,8})\$([\w-]+)\$(.*)$/s;
 
-/** A hash from the other server, with its kind. Its value is in hexadecimal digits. */
+/** A hash from the other server, in hexadecimal digits, with its kind. */
 export type ForeignHash =
   | { readonly kind: 'sha256'; readonly digest: string }
   | {
@@ -111,8 +111,8 @@ export function createImportedSecrets(
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // A hash that needs too many iterations must not match. Never accept the text of the hash as
-    // the secret, because an attacker may have read it on the other server.
+    // A hash that needs too many iterations must not match. Never accept the hash itself as the
+    // secret, because an attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

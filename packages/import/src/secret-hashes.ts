@@ -14,8 +14,8 @@ export interface ImportedSecret {
 /** The minimum length of a secret, in characters. A shorter secret can be guessed. */
 const SHORTEST = 16;
 /**
- * Matches a string that looks like a hash. This string must not become the secret: anyone who has
- * read the hash could then authenticate with it.
+ * Matches a string that looks like a hash. Such a string is rejected as a secret, because anyone
+ * who has read the hash could authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
@@ -50,9 +50,7 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/**
- * Creates a function that reads hashes. If a hash has the host's own form, it is stored unchanged.
- */
+/** Creates a function that reads hashes. A hash in the host's own format is stored unchanged. */
 export async function createHashReader(
   hasher: PasswordHasher,
   iterations: number,
@@ -113,9 +111,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns the part that all hashes from one hasher with the same cost have in common: everything
- * except the salt and the value, plus the lengths of these two. It accepts the PHC string format
- * and bcrypt (`$2b$12$…`). Returns null for other formats.
+ * Returns a hash's format and cost, without the salt and the value, plus the lengths of the salt
+ * and the value. All hashes from one hasher with the same cost have the same shape. Accepts the PHC
+ * string format and bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Writes each subject separately, because people may sign in during the import and get a new
- * subject. They keep this subject. The next import reports the difference.
+ * Writes each subject separately. A person who signs in during the import may get a new subject,
+ * and keeps it. The next import reports the difference.
  */
 async function write(
   { store }: Server,

@@ -52,7 +52,7 @@ export interface KitDefinition extends ApplicationDefinition {
 /**
  * Returns all migrations of the application's schema in order: the kit's, the plugins', and the
  * application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without `config`, migrations that only some settings need are missing.
+ * `Application.config`. Without `config`, leaves out migrations that only some settings need.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,

@@ -37,7 +37,7 @@ export class Dispatcher {
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
-  /** Waits until the running requests have ended, at most ten seconds. */
+  /** Waits for the running requests to finish, for at most ten seconds. */
   ended(): Promise<void> {
     return within(LONGEST_WAIT, this.#inFlight.ended());
   }

@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // End the session of an inactive person, like `auth().user()`. The person must not keep it,
-      // and the next person must not get it.
+      // End the session of an inactive person, like `auth().user()`. Neither this person nor the
+      // next person in this browser may use it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },

@@ -44,11 +44,11 @@ export class Kit {
   readonly accounts: Accounts;
   /**
    * The parts for people. Null if the application has no accounts. `csrf` is then also null,
-   * because there is no session that a forged request could use.
+   * because without sessions there is nothing to protect.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;
-  /** Logs that too many passwords are waiting to be checked. */
+  /** Logs that too many password checks are queued. */
   readonly logOverload: () => void;
 
   constructor(application: StartedApplication, parts: ApplicationParts) {
@@ -73,7 +73,8 @@ export class Kit {
       open === undefined
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
-            // The plugin creates the server after the kit. Before that, there is nothing to inform.
+            // The plugin creates the server after the kit. Until then, there is no server to
+            // inform.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

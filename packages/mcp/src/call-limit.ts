@@ -1,18 +1,19 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages in one count. A batch never has more messages. */
+/** The maximum number of messages that are counted at once. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
-/** The maximum number of callers to remember. The limit drops the least recent caller first. */
+/**
+ * The maximum number of callers to remember. When the limit is reached, the least recent one is
+ * removed.
+ */
 const MOST_CALLERS = 10_000;
 
 /** Limits how many messages a caller may send per minute. Each process counts separately. */
 export class CallLimit {
   readonly #perMinute: number;
   readonly #clock: () => number;
-  /**
-   * For each caller, the time at which the caller may send all `perMinute` messages at once again.
-   */
+  /** For each caller, when the caller may again send all `perMinute` messages at once. */
   readonly #usedUntil = new RecentMap<string, number>(MOST_CALLERS);
 
   /**
@@ -34,8 +35,8 @@ export class CallLimit {
     const known = this.#usedUntil.get(caller) ?? now;
     // If the stored time is too far in the future, the clock was set back. Ignore that time.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
-    // A batch larger than the limit would never be allowed. So a caller may send one after a minute
-    // without messages. The whole batch then counts against the caller's next messages.
+    // A batch larger than the limit is allowed only after a minute without messages. The whole
+    // batch then counts against the caller's next messages.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

@@ -39,8 +39,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. The headers do
-   * not reveal which tools exist to a client without a token. `binding` is the part of the refusal
+   * Returns the headers for a request that may not use anything on this endpoint. A client without
+   * a token does not learn from the headers which tools exist. `binding` is the part of the refusal
    * about bound tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
@@ -82,10 +82,9 @@ export class Challenges {
 
   /**
    * Whether the person lacks the permission for one of these uses. If `used` is null, returns
-   * whether the person lacks every permission for the resource.
-   *
-   * If so, the endpoint sends no challenge. No other token would help this person, and a client
-   * that follows challenges would ask for authorization repeatedly.
+   * whether the person lacks every permission for the resource. If true, the endpoint sends no
+   * challenge: no other token would help this person, and clients would request authorization
+   * repeatedly.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -119,8 +118,8 @@ export class Challenges {
   }
 
   /**
-   * Returns all scopes that a use needs: its own scope, and a scope that gives access to the
-   * resource. So one challenge lists both.
+   * Returns all scopes for the challenge: the scope that the use needs, and a scope that gives
+   * access to the resource.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

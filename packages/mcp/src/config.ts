@@ -93,8 +93,8 @@ export interface McpConfigInput {
    */
   readonly resource?: string | undefined;
   /**
-   * The MCP versions that the server accepts. Possible are `2026-07-28`, `2025-11-25`, `2025-06-18`
-   * and `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
+   * The MCP versions that the server accepts. Possible values: `2026-07-28`, `2025-11-25`,
+   * `2025-06-18` and `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
    */
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
   /** How responses are sent. */

@@ -123,7 +123,7 @@ export class McpContext {
   logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
-    // Status 499 means that the caller hung up. It gets no response, so do not log one.
+    // Status 499 means that the caller hung up. The caller gets no response, so log nothing.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {

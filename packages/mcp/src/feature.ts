@@ -30,7 +30,7 @@ export interface McpFeature {
 
 /** Everything that a feature adds to one endpoint. */
 export interface McpContribution {
-  /** The registry for what the feature serves, such as resources. */
+  /** The registry of the items that the feature serves, for example resources. */
   readonly registry?: object;
   /** Whether the endpoint currently offers the members below. Called for each request. */
   isOffered(): boolean;
@@ -43,9 +43,9 @@ export interface McpContribution {
   /** Returns the members that the feature adds to a tool in `tools/list` for a protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns the members for `_meta` in the tool error that is sent if the token does not allow a
-   * call. Without this method, the response is 401 or 403 instead. `challenge` is the text that
-   * `WWW-Authenticate` would contain.
+   * Returns members for the `_meta` of the tool error that a caller gets if the token does not
+   * allow the call. Without this method, the response is 401 or 403 instead. `challenge` is the
+   * text that `WWW-Authenticate` would contain.
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**

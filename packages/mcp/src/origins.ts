@@ -58,7 +58,7 @@ const ALLOWED_FIELDS =
 
 /**
  * Returns the preflight response. It allows the headers that every client sends, the headers that
- * the page asks for, and those in `fields`.
+ * the page requests, and the headers in `fields`.
  */
 export function preflightResponse(
   request: Request,

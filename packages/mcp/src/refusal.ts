@@ -2,8 +2,8 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
 /**
- * The details of an error response that are logged. They are stored separately, because the body of
- * a Response can be read only once.
+ * The details of an error response for the log. They are stored separately, because the body of a
+ * Response can be read only once.
  */
 export interface NotedRefusal {
   readonly status: number;
@@ -13,8 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * Creates an error response before the protocol runs. It has the same form as the errors of the
- * SDK's transport.
+ * Creates the response to a request that is rejected before the protocol runs. It has the same form
+ * as the errors of the SDK's transport.
  */
 export function refusal(
   status: number,
@@ -75,7 +75,7 @@ function getId(message: unknown): string | number | null {
 
 /**
  * Creates a tool error for a refused call, so that the model sees the error. The response has
- * status 200. The log shows the status in `refused` instead.
+ * status 200. The log records the status in `refused`.
  */
 export function refusedCall(
   call: JSONRPCRequest,

@@ -122,8 +122,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a refused call. Returns null if no feature asks for a tool error.
-   * The response is then 401 or 403.
+   * Returns the tool error for a refused call. Returns null if no feature requires a tool error:
+   * the response is then 401 or 403.
    */
   #refusedCall(
     { count, requests, metadata }: Messages,
@@ -139,9 +139,7 @@ export class RpcEndpoint {
     return refusedCall(call, refused, { resultType: 'complete', _meta: { ...added, ...meta } });
   }
 
-  /**
-   * Rejects a 2026-07-28 tool call if a header that the tool requires does not repeat its argument.
-   */
+  /** Rejects a 2026-07-28 tool call if a header does not match its argument. */
   #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
     if (metadata === null || call?.method !== 'tools/call') return null;
     const { name, arguments: args } = call.params ?? {};
@@ -187,7 +185,7 @@ function refuse(
   return requestRefusal(status, requests[0], { code: status, message }, headers);
 }
 
-/** Returns the headers in which tools require clients to repeat arguments (MCP 2026-07-28). */
+/** Returns the headers that repeat tool arguments (MCP 2026-07-28). */
 function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
   const fields = schemas.flatMap((schema) => {
     try {
@@ -201,8 +199,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Builds a key from the client and the person. This way, people who use the same client have
- * separate limits.
+ * Builds a key from the client and the person, so that people who use the same client have separate
+ * limits.
  */
 function caller(): string {
   const person = token().user()?.reference;

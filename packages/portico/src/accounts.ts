@@ -7,10 +7,7 @@ export interface Visitor {
   readonly user: UserInterface;
   /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /**
-   * The time at which the server began to read the person from the host, in milliseconds since
-   * 1970.
-   */
+  /** When the server began to read the person from the host, in milliseconds since 1970. */
   readonly readAt: number;
   /** The request, for log lines. */
   readonly request: Request;

@@ -74,7 +74,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Lists authorizations and ends access. */
   readonly access: Access;
   /**
-   * Returns what is currently wrong with this client's authentication keys. Fetches the keys if the
+   * Returns the current problems of this client's authentication keys. Fetches the keys if the
    * client publishes them. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
@@ -126,7 +126,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * Tells the server what the protected API needs besides tokens. Call it before the first request.
+   * Tells the server the protected API's requirements besides tokens. Call it before the first
+   * request.
    */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */

@@ -131,8 +131,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. They are collapsed if the application can search for people by name
- * and no filter is used.
+ * Returns the other filters. They are collapsed if the page has a search form and no filter is
+ * used.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);

@@ -39,7 +39,10 @@ function row({ part, outcome, detail, remedy }: Check): Html {
         </li>`;
 }
 
-/** Describes an application that does not use the kit. The doctor skips checks of missing parts. */
+/**
+ * Describes an application that does not use the kit. The doctor skips the checks of the missing
+ * parts.
+ */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };
 }

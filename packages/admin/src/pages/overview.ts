@@ -50,8 +50,8 @@ export const overview: Page = {
 };
 
 /**
- * Returns the numbers. At most `EXAMINED` rows are read for each number, so large tables take no
- * longer. If there are more rows, the page shows that the number is higher.
+ * Returns the numbers. Reads at most `EXAMINED` rows for each number, so that large tables do not
+ * slow down the page. If there are more rows, the page shows that the number is higher.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

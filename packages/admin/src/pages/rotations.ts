@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients that one page reads. All of them fit on the page, even if the
- * secrets of all of them are being rotated.
+ * The maximum number of clients that one page reads. The page can show all of them, even if every
+ * client's secret is being rotated.
  */
 const EXAMINED = 5000;
 

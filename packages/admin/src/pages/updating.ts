@@ -5,14 +5,14 @@ import type { Asked, Refused } from '../page.ts';
 import { code } from '../formatting.ts';
 
 /**
- * The code below builds the form that changes an application, and reads its values. An operator
- * must have registered the application.
+ * The form that changes an application. Only applications that an operator registered can be
+ * changed.
  */
 
 /**
  * Returns the field name for a scope. Each scope has a separate field, because browsers do not send
- * unchecked boxes. The scope's name is encoded, because it may contain brackets, which some
- * frameworks interpret in field names.
+ * unchecked boxes. The scope's name is hex-encoded, because some frameworks interpret brackets in
+ * field names.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;

@@ -45,7 +45,7 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
           const problems = configurationChecks(error);
           if (problems !== null) return { checks: problems };
           if (!json) throw error;
-          // With `--json`, standard output must contain only JSON. So the stack goes to standard
+          // With `--json`, standard output must contain only JSON, so print the stack to standard
           // error.
           context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
           return { checks: [notStarted(error)] };

@@ -40,7 +40,7 @@ const PASSPORT: Sessions = {
     }),`,
 };
 
-/** What the host does with each session library. `userId` is the name in the guides. */
+/** The host's code for each session library. `userId` is the name in the guides. */
 const SESSIONS: Readonly<Record<string, Sessions>> = {
   'express-session': {
     types: `import type { Request } from 'express';

@@ -48,8 +48,8 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // End the session, because an inactive person must not keep it, and the next person must not
-    // get it.
+    // End the session, so that neither the inactive person nor the next person in this browser can
+    // use it.
     await this.#session.signOut();
     return null;
   }

@@ -31,8 +31,7 @@ const FORM_LIMIT = 1024 * 1024;
 /**
  * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
  * `X-CSRF-Token`. While a person is signed in, tokens are bound to the session. Otherwise they are
- * bound to a random value in a cookie (a double-submit cookie). So a form for a visitor who is not
- * signed in stores nothing.
+ * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
  */
 export class CsrfTokens {
   readonly #session: RequestSession;
@@ -65,8 +64,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. Accepts both kinds of tokens: a form that was opened
-   * before a sign-in in another tab still contains the token that is bound to the cookie.
+   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the person may have
+   * signed in in another tab after this form was opened.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;

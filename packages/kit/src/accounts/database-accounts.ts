@@ -24,7 +24,10 @@ export interface NewAccount {
   readonly name: string;
   /** The password. Only its hash is stored. */
   readonly password: string;
-  /** Whether the person has proved that they own the address. Other applications may rely on it. */
+  /**
+   * Whether the person has proved that they own the address. Other applications may rely on this
+   * value.
+   */
   readonly emailVerified?: boolean;
 }
 
@@ -72,7 +75,7 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server reads the permissions next. Read them together with the
+    // In a batch of reads, the server also needs the permissions. Read them together with the
     // account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));

@@ -20,7 +20,7 @@ const MOST_ACCOUNTS = 4;
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes a browser in which a person has signed in to an account before. Attempts from this
+ * Recognizes a browser that a person has used before to sign in to an account. Attempts from this
  * browser are counted separately from other attempts on the same network. Nothing else changes: a
  * known browser still needs the password.
  */

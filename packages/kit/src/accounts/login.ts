@@ -18,10 +18,16 @@ import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
-/** The maximum size of a sign-in form, in bytes. Its return path may be long. */
+/**
+ * The maximum size of a sign-in form, in bytes. The form contains the return path, which may be
+ * long.
+ */
 const FORM_LIMIT = 64 * 1024;
 
-/** How many seconds a browser should wait when too many passwords are waiting to be checked. */
+/**
+ * How many seconds a browser should wait before it retries when too many password checks are
+ * queued.
+ */
 const OVERLOADED_FOR = 2;
 
 /** The data for the view `login` and for its slots. */
@@ -47,8 +53,8 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   /** The link to the terms. It is null if there is no link. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. It is null if there is no button. The page
-   * may run no other script without a nonce.
+   * The script for the button that shows the password. It is null if there is no button. Without a
+   * nonce, no other script can run on the page.
    */
   readonly showPassword: string | null;
 }
@@ -56,12 +62,13 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
 /** The state of the form after an attempt: the typed identifier and the error. */
 interface SignInForm {
   /**
-   * The path on this host to which the person goes next. It is sent in the form field `return_to`.
+   * The path on this host that the person is sent to after the sign-in. It is sent in the form
+   * field `return_to`.
    */
   readonly returnTo: string;
   /**
-   * The content of the email field. It is the text that the person typed, or the hint of the
-   * waiting application.
+   * The value of the email field: the text that the person typed, or the hint of the waiting
+   * application.
    */
   readonly identifier: string;
   /** The error. It is null before the first attempt. */
@@ -77,7 +84,7 @@ export interface SignInSettings {
   /** The application's name for people. */
   readonly name: string;
   readonly csrf: CsrfCheck;
-  /** Logs that too many passwords are waiting to be checked. */
+  /** Logs that too many password checks are queued. */
   readonly logOverload: () => void;
   /** The setting `sign_in_scripts`. */
   readonly scripts: boolean;
@@ -240,8 +247,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns how long a browser must wait before the next attempt, if the server rejected a sign-in
- * without checking the password. Returns null for all other failures.
+ * Returns how long a browser must wait before it retries a sign-in that was rejected without a
+ * password check. Returns null for all other failures.
  */
 function whenToTryAgain(
   failure: unknown,

@@ -22,7 +22,7 @@ export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
   /**
-   * Returns the permissions to read together with an account. Returns null outside a group of
+   * Returns the permissions to read together with an account. Returns null outside a batch of
    * reads, or if the server has not looked up a permission yet.
    */
   names(): readonly string[] | null {

@@ -48,7 +48,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** Returns the session of a request. On first use, it is loaded by the request's cookie. */
+  /** Returns the session of a request. The session is loaded on first use. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(

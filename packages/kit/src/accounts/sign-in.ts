@@ -17,7 +17,7 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 export interface FailedSignIn {
   /**
    * The account with this identifier. Null if no account has the identifier, or if the provider
-   * does not report the account. The event leaves out the identifier itself, because people
+   * does not report the account. The event does not contain the identifier, because people
    * sometimes type a password into the wrong field.
    */
   readonly person: PersonReference | null;
@@ -28,8 +28,8 @@ export interface FailedSignIn {
 }
 
 /**
- * Thrown when too many sign-ins have failed before. The password was not checked. The response has
- * status 429.
+ * Thrown when too many sign-ins have failed. The password was not checked. The response has status
+ * 429.
  */
 export class SignInSlowedError extends HttpError {
   /** How long to wait, in seconds. */
@@ -69,8 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // An empty password is always wrong, even for a provider that would accept it. So check a
-    // random password instead.
+    // Reject an empty password even if the provider would accept it: check a random password
+    // instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {

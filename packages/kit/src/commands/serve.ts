@@ -57,7 +57,7 @@ export const addServe =
       });
   };
 
-/** The options of the command, as they were typed. */
+/** The options of the command, as strings. */
 interface ServeOptions {
   readonly port?: string;
   readonly hostname?: string;
@@ -65,7 +65,7 @@ interface ServeOptions {
   readonly workers?: string;
 }
 
-/** Serves the application in this process until a signal or message to stop arrives. */
+/** Serves the application in this process until it receives a signal or message to stop. */
 async function serve(
   plugins: readonly Plugin<object>[],
   context: ConsoleContext,
@@ -76,7 +76,7 @@ async function serve(
   if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
   // Listen for signals before printing the lines below. A supervisor may send a signal as soon as
-  // it reads one of them.
+  // it reads the first line.
   const stopped = isWorker() ? stopMessage() : stopSignal();
   const warnings = plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []);
   for (const warning of warnings) application.log.warning('{warning}', { warning });
@@ -131,7 +131,7 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits immediately,
+ * Resolves on the first SIGINT or SIGTERM. On the second signal, the process exits immediately,
  * with the exit code that a shell expects.
  */
 function stopSignal(): Promise<'stop'> {

@@ -45,7 +45,7 @@ export class Workers {
   readonly #workers = new Set<Worker>();
   /** The workers that listen. Other workers get no requests yet. */
   readonly #listening = new WeakSet<Worker>();
-  /** The workers for which a replacement has started. */
+  /** The workers whose replacements have started. */
   readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
   #wait = FIRST_WAIT;
@@ -144,12 +144,12 @@ export class Workers {
     }
   }
 
-  /** Replaces each worker by a new one. The new worker listens before the old one stops. */
+  /** Replaces each worker with a new one. The new worker listens before the old one stops. */
   async #replaceAll(): Promise<void> {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // A worker that has ended in the meantime was already replaced.
+      // Skip workers that have ended: they were already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -170,7 +170,9 @@ export class Workers {
     await Promise.all(Array.from(this.#workers, (worker) => this.#stop(worker, 'stop')));
   }
 
-  /** Stops a worker after its running requests. Resolves when the worker has ended. */
+  /**
+   * Stops a worker after its running requests have finished. Resolves when the worker has ended.
+   */
   #stop(worker: Worker, kind: StopKind): Promise<void> {
     return new Promise((resolve) => {
       if (worker.isDead()) {
@@ -184,7 +186,7 @@ export class Workers {
   }
 
   /**
-   * Resolves at the first SIGINT or SIGTERM. At the second signal, all processes exit immediately.
+   * Resolves on the first SIGINT or SIGTERM. On the second signal, all processes exit immediately.
    */
   #stopSignal(says: string): Promise<void> {
     return new Promise((resolve) => {

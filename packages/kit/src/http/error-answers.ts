@@ -20,7 +20,7 @@ export interface ErrorAnswer {
 export interface ErrorView extends Words {
   /** The title: a few words about what happened. */
   readonly title: string;
-  /** An explanation, and what the person can do. */
+  /** An explanation, with advice for the person. */
   readonly message: string;
   /** The application's name for people. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface ErrorView extends Words {
   readonly nonce: string;
 }
 
-/** The parts of the application from which error pages are built. */
+/** The parts of the application that error pages need. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;

@@ -37,7 +37,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // A URL parser would read a host such as `.1` as a number. Earlier checks accept it.
+      // A host such as `.1` passes the earlier checks, but a URL parser reads it as a number.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header is not valid'));
       const address = incoming.socket.remoteAddress ?? null;

@@ -119,7 +119,7 @@ function named(
 function discard(): void {}
 
 /**
- * Sends each answer as an event as soon as it is ready. The notifications of a tool come before its
+ * Sends each answer as an event when it is ready. A tool's notifications are sent before its
  * answer.
  */
 function streamEvents(
@@ -194,7 +194,9 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   return named(request, EVENT_STREAM, events.body);
 }
 
-/** How often to send data while tools run, in milliseconds. Proxies close idle connections. */
+/**
+ * The interval for sending data while tools run, in milliseconds. Proxies close idle connections.
+ */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 

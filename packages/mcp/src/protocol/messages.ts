@@ -48,8 +48,8 @@ const BODY_LIMIT = 1024 * 1024;
 /** The maximum number of messages in one request body. */
 const LARGEST_BATCH = 100;
 /**
- * The maximum number of values in one request body, counted at all levels. The SDK's schemas take
- * some microseconds for each value.
+ * The maximum number of values in one request body, counted at all levels. The SDK's schemas take a
+ * few microseconds per value.
  */
 const MOST_OF_A_BODY = 10_000;
 
@@ -113,14 +113,14 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // This header was introduced after 2025-03-26. So a request without the header has that version
+  // This header was introduced after 2025-03-26, so a request without it uses that version
   // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. If a batch cancelled one of its requests, that request
-  // would stay unanswered. Without sessions, a batch cannot cancel a request outside it.
+  // A cancelled request gets no response. A batch that cancels one of its requests would leave that
+  // request unanswered. Without sessions, a batch cannot cancel other requests.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
@@ -171,7 +171,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Returns what is wrong with a body, or null. Runs before the slower schema checks. */
+/** Returns the problem with a body, or null. Runs before the slower schema checks. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;

@@ -1,6 +1,6 @@
 /**
- * The maximum nesting of arrays and objects in a body. There is a limit because the code that reads
- * them later may be recursive.
+ * The maximum nesting of arrays and objects in a body. The limit protects recursive code that reads
+ * the body later.
  */
 export const DEEPEST = 100;
 

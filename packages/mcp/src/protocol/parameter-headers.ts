@@ -5,8 +5,8 @@ const ENCODED = /^=\?base64\?.*\?=$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes a header that repeats a text from the body (MCP 2026-07-28, Value Encoding). Returns null
- * if the header is malformed.
+ * Decodes a header that repeats a string from the body (MCP 2026-07-28, Value Encoding). Returns
+ * null if the header is malformed.
  */
 export function decoded(field: string | null): string | null {
   if (field === null || !ENCODED.test(field)) return field;

@@ -23,10 +23,10 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * Implements the MCP versions that begin with `initialize`. It keeps no state between requests, so
- * any process can answer the next one (MCP-8.12). The SDK's schemas decide whether a message is
- * valid. The SDK's server is not used, because each instance of it serves only one connection
- * (decision 28).
+ * Implements the MCP versions that use `initialize`. It keeps no state between requests, so any
+ * process can answer the next one (MCP-8.12). The SDK's schemas decide whether a message is valid.
+ * The SDK's server is not used, because each instance of it serves only one connection (decision
+ * 28).
  */
 export class Protocol {
   readonly #context: McpContext;
@@ -140,8 +140,8 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the protocol version for a client: the newest version that is not newer than the version
- * it asked for. Clients often support older versions, but never newer ones. If all are newer,
+ * Chooses the protocol version for a client: the newest supported version that is not newer than
+ * the requested one. Clients often support older versions, but never newer ones. If all are newer,
  * returns the latest version, as MCP requires (Version Negotiation). Versions are dates, so they
  * can be compared as text.
  */

@@ -44,7 +44,7 @@ export class RunningCalls {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions, the endpoint cannot tell several calls with the same id apart. So it
+    // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
     // cancels none of them.
     if (same?.size === 1) only?.abort();
   }

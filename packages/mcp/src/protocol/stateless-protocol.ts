@@ -27,7 +27,8 @@ export interface StatelessAnswer {
 }
 
 /**
- * A result, either without the members that every result has, or as JSON text with these members.
+ * A result: an object without the members that every result has, or JSON text that already has
+ * them.
  */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;

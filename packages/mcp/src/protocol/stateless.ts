@@ -20,8 +20,8 @@ export interface RequestMetadata {
 }
 
 /**
- * The header with the protocol version. If it is missing, the request has the last version before
- * the header was introduced.
+ * The header with the protocol version. A request without this header uses the last version that
+ * did not have the header yet.
  */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
@@ -49,8 +49,8 @@ const OLDER: Read = { metadata: null };
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // A proxy may treat a batch like requests in a version that does not have these headers. So
-    // reject the batch if one of its messages names the new version.
+    // Reject a batch if one of its messages claims the new version. A proxy may treat the batch as
+    // requests of an older version, which does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
       400,

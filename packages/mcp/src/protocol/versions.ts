@@ -9,8 +9,8 @@ export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
  */
 export const STATELESS_VERSION = '2026-07-28';
 /**
- * The version of requests that name no version. It is the only version in which a body may contain
- * several messages (MCP 2025-03-26, Batching).
+ * The version of requests that name no version. Only in this version may a body contain several
+ * messages (MCP 2025-03-26, Batching).
  */
 export const BATCHING_VERSION = '2025-03-26';
 
@@ -18,7 +18,7 @@ export const BATCHING_VERSION = '2025-03-26';
 export interface OfferedVersions {
   /** All accepted versions, newest first. */
   readonly all: readonly string[];
-  /** The accepted versions that begin with `initialize`, newest first. */
+  /** The accepted versions that use `initialize`, newest first. */
   readonly initialized: readonly string[];
   /** Whether the endpoint accepts 2026-07-28 requests. */
   readonly stateless: boolean;

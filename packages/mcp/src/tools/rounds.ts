@@ -37,9 +37,8 @@ interface Sealed {
 /**
  * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
  * server stores nothing. It sends the questions and the tool's state to the client in
- * `requestState`, and the client sends them back. The server encrypts them under a name derived
- * from the person, client, tool and arguments. So they can be decrypted only in a request with the
- * same four (decision 39).
+ * `requestState`, and the client sends them back. The encryption is bound to the person, client,
+ * tool and arguments, so the server can decrypt the data only for the same four (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -104,8 +103,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the name under which a state is encrypted. It binds the state to its person, client,
-   * tool and arguments.
+   * Returns the name for encrypting a state. The name binds the state to the person, client, tool
+   * and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;

@@ -15,8 +15,8 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 
 /**
  * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
- * clients that no operator registered, the service scope is left out: these clients cannot get it,
- * but many of them ask for every listed scope.
+ * clients that no operator registered, omits the service scope: these clients cannot get it, but
+ * many of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -28,9 +28,12 @@ export function listedScopes(
 
 /** A tool or resource that only some callers may use. */
 export interface Guarded {
-  /** Whether it acts for a linked account. If false, every token for this endpoint may use it. */
+  /**
+   * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
+   * may use it.
+   */
   readonly personal: boolean;
-  /** The scope that it needs in addition, or null. */
+  /** The additional scope that it needs, or null. */
   readonly scope: string | null;
 }
 
@@ -52,8 +55,8 @@ export interface CallRefusal {
 }
 
 /**
- * Returns the scope that a personal tool or resource needs. Returns null if it is public, or if the
- * server offers none of the endpoint's scopes.
+ * Returns the scope that a tool or resource needs. Returns null if the tool or resource is public,
+ * or if the server offers none of the endpoint's scopes.
  */
 export function getScope(
   { personal, scope }: Guarded,

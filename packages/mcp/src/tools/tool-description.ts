@@ -19,7 +19,7 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
   /** Whether a second call with the same arguments changes nothing more. */
   readonly idempotentHint?: boolean;
-  /** Whether the tool reaches things outside the application, such as the web. */
+  /** Whether the tool uses systems outside the application, such as the web. */
   readonly openWorldHint?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface ToolIcon {
    * the server's own origin.
    */
   readonly src: string;
-  /** The media type. Needed if the source does not specify it. */
+  /** The media type. Required if the source does not specify it. */
   readonly mimeType?: string;
   /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];

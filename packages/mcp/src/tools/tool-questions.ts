@@ -11,8 +11,8 @@ import type { JsonSchema } from './tool-description.ts';
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
 /**
- * A form that the client shows to the person. Never ask for a secret in a form, because the client,
- * and perhaps its model, reads the answer.
+ * A form that the client shows to the person. Never ask for a secret in a form: the client reads
+ * the answer, and its model may read it too.
  */
 export interface FormQuestion {
   /** The text for the person. */
@@ -76,8 +76,7 @@ export class ToolQuestions {
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
-    // Convert the questions now, because answers are checked against the questions as they are
-    // sent.
+    // Convert the questions now, because answers are checked against the converted questions.
     this.requests = wellFormedJson(
       Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>,
     );

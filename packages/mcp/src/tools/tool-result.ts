@@ -94,7 +94,7 @@ function structured(content: Record<string, unknown>): {
   return { structuredContent: content };
 }
 
-/** Returns the result for versions in which structured content must be an object. */
+/** Returns the result for versions that require structured content to be an object. */
 export function withObjectsAlone(result: ToolResult): ToolResult {
   if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
   const { structuredContent: _, ...rest } = result;

@@ -14,8 +14,8 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller asked for it and the transport streams. Otherwise does nothing.
-   * It never rejects, even if the caller has hung up.
+   * Reports progress if the caller requested it and the transport streams. Otherwise does nothing.
+   * Never rejects, even if the caller has hung up.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
@@ -28,7 +28,7 @@ export interface ToolCall {
    * processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
-  /** The call's place in a distributed trace. It is null if the client sent no trace. */
+  /** The distributed trace that the call belongs to. Null if the client sent no trace. */
   readonly trace: TraceContext | null;
   /**
    * The call's id. It is the same in all rounds of one call, and different for every other call. A
@@ -109,7 +109,9 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool, with its description, which is read once, and its compiled schemas. */
+/**
+ * A registered tool with its compiled schemas. Its description is read once, when it is registered.
+ */
 export interface RegisteredTool extends Guarded {
   /** The value that the tool returned. */
   readonly name: string;
@@ -132,25 +134,25 @@ export interface RegisteredTool extends Guarded {
   /** The tool itself. */
   readonly tool: ToolInterface;
   /**
-   * Returns what is wrong with the arguments, as a text for the model. Returns null if the
-   * arguments are valid.
+   * Returns the problem with the arguments, as a message for the model. Returns null if they are
+   * valid.
    */
   argumentsProblem(args: unknown): string | null;
   /**
-   * Returns what is wrong with structured content, for the log. Returns null if the content is
-   * valid, or if the tool has no `outputSchema()`.
+   * Returns the problem with structured content, for the log. Returns null if the content is valid,
+   * or if the tool has no `outputSchema()`.
    */
   resultProblem(structuredContent: unknown): string | null;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** Returns what is wrong with a value, or null if the value is valid. */
+/** Returns the problem with a value, or null if the value is valid. */
 type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema with its own validator. A shared validator would confuse two schemas with the
- * same `$id`: it would use the first one for both.
+ * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
+ * the same `$id`: it would use the first one for both.
  */
 function compileSchema(
   name: string,

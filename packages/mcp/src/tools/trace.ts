@@ -1,5 +1,5 @@
 /**
- * The place of a call in a distributed trace, as the client sent it (W3C Trace Context and
+ * The distributed trace that a call belongs to, as the client sent it (W3C Trace Context and
  * Baggage).
  */
 export interface TraceContext {

@@ -53,8 +53,8 @@ export function defineApplication<
  * Returns the migrations that the application needs, in order: the framework's, the plugins' and
  * the application's own.
  *
- * `config` is the application's validated configuration, as in `Application.config`. Without it,
- * the result lacks the migrations that depend on a setting.
+ * `config` is the application's validated configuration, as in `Application.config`. Without
+ * `config`, leaves out the migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -241,10 +241,7 @@ export class StartedApplication implements Application {
     this.completeRoutes();
   }
 
-  /**
-   * Adds the last routes: the branding's files, and the routes that give way to another route with
-   * the same path.
-   */
+  /** Adds the last routes: the branding's files, and the routes with `yields`. */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
       const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;

@@ -87,7 +87,7 @@ function earlyProblems(
   return problems;
 }
 
-/** Adds to each problem the unset environment variable that would set the key. */
+/** Adds the missing environment variables: to the problems of their keys, or as new problems. */
 function withVariables(
   problems: readonly ConfigurationProblem[],
   plugins: readonly Plugin[],

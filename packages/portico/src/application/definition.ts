@@ -14,8 +14,8 @@ export interface ApplicationDefinition {
   /**
    * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
    * console uses the folder of the package.json that it has found, and everything else uses the
-   * current folder. Set this option if your server starts in another folder. Bundlers make
-   * `import.meta.dirname` undefined.
+   * current folder. Set this option if your server starts in another folder. In bundled code,
+   * `import.meta.dirname` is undefined.
    */
   readonly directory?: string | undefined;
   /** The application's configuration. Overrides the plugins' defaults. */

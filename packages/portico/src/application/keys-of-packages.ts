@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 
-/** Says what to do about an unknown configuration key. */
+/** Returns advice about an unknown configuration key. */
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';

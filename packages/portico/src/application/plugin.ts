@@ -34,9 +34,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
-  /**
-   * Returns the problems of keys that do not work together. Called only if each key is valid alone.
-   */
+  /** Returns the problems with combinations of keys. Called only if each key is valid by itself. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
    * The `Authorization` schemes of client requests, for example Bearer. These requests have no

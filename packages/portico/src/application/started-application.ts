@@ -34,7 +34,7 @@ export interface Application {
    * routes are below it, because a proxy removes it.
    */
   readonly basePath: string;
-  /** The store: from `database_url`, or on the application's own pool. */
+  /** The store, opened from `database_url` or on the application's own pool. */
   readonly database: OpenedDatabase;
   /**
    * The limits of Portico's own connections to a database server, from `database_pool_size` and

@@ -6,7 +6,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
-/** Builds what handles clients, from registration to authentication. */
+/** Builds the parts that handle clients, from registration to authentication. */
 export class ClientParts {
   readonly clients: Clients;
   readonly secrets: ClientSecrets;
@@ -27,7 +27,7 @@ export class ClientParts {
     ]);
   }
 
-  /** Returns what is wrong with the client's keys now. */
+  /** Returns the current problems of the client's keys. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
     return keys === null || keys.workload !== undefined

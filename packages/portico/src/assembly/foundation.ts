@@ -50,7 +50,7 @@ import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The server's options, with what completes its host. */
+/** The server's options, with a function that completes its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
   /** Returns every schema migration of the application. Defaults to the server's own migrations. */
@@ -77,8 +77,8 @@ export interface Foundation {
 }
 
 /**
- * Creates what the whole server shares, and starts its features. Opens nothing and writes nothing.
- * Throws a ConfigurationError with every problem.
+ * Creates the parts that the whole server shares, and starts its features. Opens nothing and writes
+ * nothing. Throws a ConfigurationError with every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -143,7 +143,7 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions, sessions };
 }
 
-/** Returns the records of the database. With telemetry, the calls to them are measured. */
+/** Returns the store. With telemetry, measures the calls to it. */
 function buildStore(
   database: Database,
   measuring: Measuring | null,

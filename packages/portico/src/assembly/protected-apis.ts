@@ -5,7 +5,7 @@ import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { Contributions } from './start-features.ts';
 
-/** The APIs that tokens are for. Each checks tokens separately. */
+/** The APIs that accept this server's tokens. Each API checks tokens separately. */
 export class ProtectedApis {
   /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
   readonly main: ProtectedApi;

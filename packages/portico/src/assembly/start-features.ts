@@ -68,7 +68,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
-  /** Null if no grant has assertions that identify a client. */
+  /** Null if no grant accepts assertions that identify a client. */
   readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
@@ -78,9 +78,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** End the requests of features that wait for a person's answer. */
+  /** Functions that end features' requests that wait for a person's answer. */
   readonly endingRequests: readonly EndsRequests[];
-  /** Decide which authorizations an operator revokes together. */
+  /** Functions that decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
@@ -100,7 +100,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns what clients can demand from a server with these features. */
+/** Returns the demands that clients can have on a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -193,7 +193,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns features' grants, by how access starts with them. */
+/** Returns the features' grants, grouped by how access starts. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -232,7 +232,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns what features add to each list. */
+/** Returns the items that features add to each list. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
@@ -249,7 +249,7 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
   });
 }
 
-/** Returns a check that issues no tokens to clients with a demand that no feature meets. */
+/** Returns a check that refuses tokens to clients with a demand that no feature meets. */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

@@ -43,8 +43,8 @@ export function issuerKeysAt(
 
 /**
  * Reads keys from a file. Reads the file for each assertion, so that a change takes effect
- * immediately. Parses the keys only if the text has changed, because anyone can send assertions
- * that no key fits.
+ * immediately. Parses the keys only if the file has changed, because anyone can send invalid
+ * assertions.
  */
 class KeysInFile implements IssuerKeys {
   readonly #file: string;
@@ -100,7 +100,7 @@ interface Fetched {
 
 /**
  * Fetches keys that an issuer publishes. Uses a fetched set for its lifetime. If no key fits,
- * fetches the set again before that, so that an issuer can change its keys without notice.
+ * fetches the set again earlier, so that an issuer can change its keys without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
@@ -140,7 +140,7 @@ class KeysAtUrl implements IssuerKeys {
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
     // Fetch again only if a known key signed the assertion. Otherwise anyone could make the server
-    // fetch again and again.
+    // fetch keys repeatedly.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -156,13 +156,13 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   /**
-   * Returns newly fetched keys. If fetched keys have a lifetime, the result of a running fetch is
-   * enough. Otherwise, a new fetch must start.
+   * Returns newly fetched keys. If fetched keys have a lifetime, uses the result of a running
+   * fetch. Otherwise, always starts a new fetch.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The response to the running fetch may be older than the withdrawal of a key. So wait for
-    // another fetch.
+    // The running fetch may return a key that was withdrawn since it started. So wait for another
+    // fetch.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -180,8 +180,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // A key in the response may be withdrawn during the fetch. So the lifetime starts now, not when
-    // the response arrives.
+    // A key may be withdrawn during the fetch, so the lifetime starts now, not when the response
+    // arrives.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

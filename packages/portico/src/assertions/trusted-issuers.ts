@@ -17,7 +17,9 @@ import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts
 import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
-/** How many keys to try if an assertion does not name a key. Each try costs a verification. */
+/**
+ * The maximum number of keys to try if an assertion names no key. Each try verifies a signature.
+ */
 const MOST_TRIED = 10;
 
 /** The required values in an assertion about a person. */
@@ -79,12 +81,12 @@ export class TrustedIssuers {
     this.#clock = fetching.clock;
   }
 
-  /** Whether the server trusts this issuer to assert this. */
+  /** Whether the server trusts this issuer's assertions about these subjects. */
   trusts(issuer: string, asserts: AssertedSubject): boolean {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
-  /** Returns the issuers that the server trusts to assert this. */
+  /** Returns the issuers whose assertions about these subjects the server trusts. */
   trustedWith(asserts: AssertedSubject): readonly string[] {
     return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
   }

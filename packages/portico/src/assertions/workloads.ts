@@ -10,7 +10,7 @@ const SPIFFE_ID = /^(spiffe:\/\/[a-z0-9._-]{1,246})\/[A-Za-z0-9._-]+(?:\/[A-Za-z
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 /** Matches what `*` can stand for: one whole segment, with the characters of SPIFFE IDs. */
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** Matches the segments `.` and `..`, which some programs do not treat as names. */
+/** Matches the segments `.` and `..`, which some programs treat as relative paths. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 /** Whether this is the id of a SPIFFE trust domain, for example `spiffe://example.org`. */
@@ -36,7 +36,7 @@ export function matchesSubject(pattern: string, subject: string): boolean {
 }
 
 /**
- * Returns why no client can have this pattern, or null if a client can. The result continues a
+ * Returns why the pattern is not allowed, or null if it is allowed. The result continues a
  * sentence.
  */
 export function subjectProblem(issuer: string, pattern: string): string | null {

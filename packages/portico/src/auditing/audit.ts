@@ -157,7 +157,7 @@ export type AuditEvent =
       /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again. The access was ended before. */
+  /** An administrator lets organizations give access again, after the access was ended. */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
@@ -239,8 +239,8 @@ export type AuditEvent =
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * How often this person was refused for this reason since the last event, including this
-       * time.
+       * The number of times that this person was refused for this reason since the last event,
+       * including this time.
        */
       readonly refusals: number;
     }

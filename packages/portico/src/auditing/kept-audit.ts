@@ -69,9 +69,9 @@ export interface AuditPageRequest {
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. A page reads only a few thousand events. So it can have fewer events than you asked
-   * for, or none at all, even if more pages follow. This happens if each of two conditions matches
-   * often but both together rarely.
+   * The events. Each page reads only a few thousand stored events. A page can therefore have fewer
+   * events than `limit`, or no events, even if more pages follow. This happens if two conditions
+   * each match many events but rarely the same event.
    */
   readonly items: readonly AuditRecord[];
   /** Pass this as `after` to get the next page. Null on the last page. */
@@ -92,8 +92,8 @@ export interface KeptAudit {
    * at most `batch` events that the person caused as an administrator. Also removes the network
    * address and request id from these events.
    *
-   * Returns how many events it changed. Call it until it returns 0. If a running request writes
-   * another event in the meantime, call it again for that event.
+   * Returns how many events it changed. Call it until it returns 0. A running request may write
+   * another event afterwards. In that case, call this method again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

@@ -1,6 +1,5 @@
 import { RecentMap } from '../http/recent-map.ts';
 
-/** A minute, in milliseconds. */
 const A_MINUTE = 60_000;
 /** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;

@@ -6,7 +6,7 @@ import type { KeptAudit } from './kept-audit.ts';
 export interface AuditSink extends KeptAudit {
   /** Whether the sink stores new events, so that `list` returns them. */
   readonly keeps: boolean;
-  /** Receives an event. Null if the sink wants no events. */
+  /** Receives an event. Null if the sink does not receive events. */
   readonly record: Audit | null;
 }
 

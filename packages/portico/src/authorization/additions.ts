@@ -51,7 +51,7 @@ export interface AuthorizationAdditions {
   /** Stores requests that clients send directly. Null if no feature does this. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Whether a response for a client may go to a URI. */
+  /** Whether a response to a client may be sent to a URI. */
   readonly mayRedirect: MayRedirect;
   /** The response modes: `query`, and those of features. */
   readonly responseModes: ResponseModes;

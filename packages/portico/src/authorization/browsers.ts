@@ -21,7 +21,7 @@ interface Browser {
  */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** Matches the random bits, and the person's hash after them if a person is signed in. */
+/** Matches the random bits, followed by the person's hash if a person is signed in. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
 /**
  * The maximum length of a cookie's value, in characters. Portico's cookies have about 150
@@ -122,7 +122,7 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. Otherwise, a browser without a cookie does not get a new one.
+ * Whether the browser opens a page. If not, a browser without a cookie does not get a new cookie.
  * Forms from another site and embedded pages arrive without the browser's existing cookie. A new
  * cookie would replace it, and the browser could no longer answer its open consent pages.
  */

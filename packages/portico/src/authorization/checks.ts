@@ -22,7 +22,7 @@ import {
 
 /**
  * The checks for an authorization request whose client and redirect URI are valid. If a check
- * refuses the request, the error goes to the redirect URI.
+ * refuses the request, the error is sent to the redirect URI.
  */
 
 /** The parts that the checks use: the server and its features. */
@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** The ways in which a request can arrive. */
+/** How a request can arrive. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
@@ -162,7 +162,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** Defines which scopes a request may ask for. */
+/** Defines which scopes a request may contain. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;
@@ -205,8 +205,8 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This runs before
- * the consent page, because the server could not issue the ID token afterwards.
+ * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check must
+ * run before the consent page, because the server could not issue the ID token later.
  */
 async function signable(
   scopes: readonly string[],

@@ -84,8 +84,8 @@ export interface ConsentPageSurroundings {
 }
 
 /**
- * Returns the page's data. `clientName` is never a name that an unverified client gave itself. So
- * even a view that ignores `unverified` is not misled by a self-chosen name.
+ * Returns the page's data. `clientName` is never a name that an unverified client gave itself. Even
+ * a view that ignores `unverified` therefore never shows a self-chosen name.
  */
 export function consentPageData(
   {

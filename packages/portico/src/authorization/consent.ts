@@ -27,9 +27,9 @@ interface BeginningConsent {
 }
 
 /**
- * Asks a person for consent (AS-8). The server saves the request when the person first sees it, by
- * the hash of its opaque id. The saved request belongs to this person, their browser session, and
- * the scopes that they saw.
+ * Asks a person for consent (AS-8). When the person first sees the request, the server saves it
+ * under the hash of its opaque id. The saved request belongs to this person, their browser session,
+ * and the scopes that they saw.
  */
 export class Consent {
   readonly #server: Server;

@@ -16,9 +16,9 @@ const CLOCKS_DIFFER = 300_000;
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts data that browsers store for this server. Decrypts only what was encrypted here under
- * the same name. The first process that needs a key creates it. The store keeps the key for all
- * processes.
+ * Encrypts data that browsers store for this server. Decrypts only data that was encrypted here
+ * under the same name. The first process that needs a key creates it. The store keeps the key for
+ * all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -52,7 +52,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** Returns the number of the period that is current this many milliseconds from now. */
+  /** Returns the number of the period at this many milliseconds from now. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -73,7 +73,7 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any number. So look up keys only for periods whose data can still be
+    // Anyone can send any period number, so look up keys only for periods whose data can still be
     // readable.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
@@ -117,7 +117,8 @@ export class Sealing {
 }
 
 /**
- * Returns a separate key for each name. So an IV only has to be unique among the texts of one name.
+ * Returns a separate key for each name, so that an IV only has to be unique among the texts of one
+ * name.
  */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);

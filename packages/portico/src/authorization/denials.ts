@@ -6,7 +6,7 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** The `access_denied` responses (RFC 6749 section 4.1.2.1). */
 
-/** Returns the response for a person who may grant none of the requested scopes. */
+/** Returns the response for a person without the permission for any requested scope. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

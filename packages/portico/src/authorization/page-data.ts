@@ -24,15 +24,12 @@ export interface ShownScope {
   readonly field?: string;
 }
 
-/** The heading for scopes that fit under no other heading. */
+/** The heading for all other scopes. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
 /** The scopes under one heading. */
 export interface ShownScopeGroup {
-  /**
-   * `identity` (who the person is), `read`, `change`, or `other` for scopes that fit in none of
-   * these groups.
-   */
+  /** `identity` (who the person is), `read`, `change`, or `other` for all other scopes. */
   readonly group: string;
   /** The group's heading. */
   readonly title: string;

@@ -68,10 +68,7 @@ export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }
 
-/**
- * Whether the client wants a response without any page being shown: `prompt` is `none` and nothing
- * else.
- */
+/** Whether the client wants a response without any page: `prompt` is exactly `none`. */
 export function isSilent(parameters: Parameters): boolean {
   const values = promptValues(parameters.get('prompt'));
   return values.size === 1 && values.has('none');

@@ -67,8 +67,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request from a browser. Throws a page error if it is not certain where a response may
-   * go (AS-7.4).
+   * Checks a request from a browser. Throws a page error if the response cannot safely be sent to a
+   * redirect URI (AS-7.4).
    *
    * If `person` is null, no person is signed in. Then the server fetches no client document and
    * does not redirect to a client that no operator registered (RFC 9700 section 4.11.2).
@@ -270,7 +270,7 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters with which the client could send this request again. `keyParameter` is the
+ * Returns the parameters that the client needs to send this request again. `keyParameter` is the
  * name of the parameter that contains the code's key.
  */
 export function sameParameters(

@@ -87,8 +87,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the error for a request that was pending when it was read, but that the store refused
-   * to change.
+   * Returns the error for a request that was pending when it was read, but that can no longer be
+   * changed in the store.
    */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
@@ -116,8 +116,7 @@ export class SavedRequests {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // The page may have been shown before the requirement existed. So ignore requirements that a
-    // client document added later.
+    // Ignore requirements that a client document added after the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);

@@ -8,7 +8,7 @@ export interface ScopeChoices {
   /** Whether the person may leave out this scope although the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page shows each one that the client is registered for
+   * The scopes that the person may add. The page shows the scopes that the client is registered for
    * but does not request.
    */
   readonly added: readonly string[];

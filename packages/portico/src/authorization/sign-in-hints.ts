@@ -25,8 +25,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that pages of this server read. Other hints are dropped, because there is
- * little space for a waiting request.
+ * Returns the hints that pages of this server read. Other hints are dropped, because the space for
+ * a waiting request is limited.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];

@@ -4,9 +4,10 @@ import type { AuthorizationRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /**
- * Whether the browser opened this URL as a page. Browsers also prefetch pages that the person may
- * never see. Scripts and images on other sites can send requests with the session's cookie, too. A
- * silent request (`prompt=none`) may also be in a frame.
+ * Whether the browser opened this URL as a page. Returns false for prefetches, because the person
+ * may never see the page. Also returns false for requests by scripts and images: other sites can
+ * send such requests with the session's cookie. A silent request (`prompt=none`) may also be in a
+ * frame.
  */
 export function isOpened({ method, headers }: Request, silent: boolean): boolean {
   const destination = headers.get('sec-fetch-dest') ?? 'document';

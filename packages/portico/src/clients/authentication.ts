@@ -24,10 +24,10 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * How many failed attempts are free before responses slow down. `client` counts one client from one
- * network. `address` counts all clients from one network. Failed assertions have higher limits,
- * because an attacker can guess a secret but not a signature. Assertions also fail when a clock is
- * wrong or a key is not published, and they keep failing until someone fixes the cause.
+ * How many attempts may fail before further attempts are slowed down. `client` counts one client
+ * from one network. `address` counts all clients from one network. Failed assertions have higher
+ * limits, because an attacker can guess a secret but not a signature. Assertions also fail when a
+ * clock is wrong or a key is not published, and they keep failing until someone fixes the cause.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -98,9 +98,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed: it is
-   * cheap to verify, and an attacker cannot guess a signature. So an attacker cannot slow down the
-   * client.
+   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed,
+   * because it is cheap to verify and an attacker cannot guess a signature. An attacker therefore
+   * cannot slow down the client.
    */
   async assertion(
     request: Request,

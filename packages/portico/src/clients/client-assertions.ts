@@ -28,7 +28,7 @@ export interface ClientAssertions {
 
 /** Authenticates clients by assertions that they sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
-  /** Returns what is wrong with the client's keys now. The list is empty if the keys are fine. */
+  /** Returns the current problems of the client's keys. The list is empty if there are none. */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 

@@ -23,8 +23,7 @@ export interface ClientSource {
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**
-   * Stores the client before a person sees it. Throws a page error if the client was revoked in the
-   * meantime.
+   * Stores the client before a person sees it. Throws a page error if the client has been revoked.
    */
   keep(client: Client): Promise<void>;
   /**
@@ -58,8 +57,8 @@ export function isClientUrl(clientId: string): boolean {
 }
 
 /**
- * Whether a client with this id may do anything now. If the id is a URL, the source must accept it.
- * Without a source, the server accepts no URLs.
+ * Whether a client with this id may currently use the server. If the id is a URL, the source must
+ * accept it. Without a source, the server accepts no URLs.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;

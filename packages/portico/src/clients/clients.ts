@@ -29,8 +29,8 @@ export interface RegisteredClient {
 }
 
 /**
- * Returns the client with this id, even if it is revoked. Returns null if the id is unknown. The
- * form is the one in the request.
+ * Returns the client with this id, even if it is revoked. Returns null if the id is unknown. `form`
+ * contains the request's parameters.
  */
 export type FindClient = (
   clientId: string,

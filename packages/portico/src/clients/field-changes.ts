@@ -42,7 +42,7 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/** Returns the fields of features' metadata that change. */
+/** Returns the fields in features' metadata that change. */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

@@ -35,7 +35,8 @@ export async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // A client that registers itself can send any string, and the log contains this message.
+      // Quote the value, because a client that registers itself can send any string, and the
+      // message is logged.
       `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
         keys.algorithms.names.join(', '),
     );

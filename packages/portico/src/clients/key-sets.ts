@@ -30,7 +30,7 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys as they are stored. With `anyPort`, a `jwks_uri` may have any port. Throws a
+ * Returns the keys in their stored form. With `anyPort`, a `jwks_uri` may have any port. Throws a
  * RegistrationError that explains the problem.
  */
 export function checkClientKeys(
@@ -54,8 +54,8 @@ export function checkClientKeys(
 }
 
 /**
- * Returns the set as it is stored: only the keys that can verify signatures, and only the members
- * that Portico reads.
+ * Returns the set in its stored form: only the keys that can verify signatures, and only the
+ * members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
@@ -99,7 +99,7 @@ export function readKeySet(value: unknown): readonly PublicKey[] | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures, and what is wrong with its weak keys. Returns
+ * Returns the set's keys that can verify signatures, and the problems of its weak keys. Returns
  * null if the value is not a key set.
  */
 function sortKeySet(

@@ -13,8 +13,8 @@ export interface ClientPage {
 /** One page of clients. */
 export interface ClientList {
   /**
-   * The clients, ordered by id, not by time of registration. This order is fast even with a million
-   * clients.
+   * The clients, ordered by id, not by registration time. Ordering by id is fast even with a
+   * million clients.
    */
   readonly items: readonly Client[];
   /** Pass this as `after` to get the next page. Null on the last page. */

@@ -1,6 +1,7 @@
 /**
  * Checks whether a person could confuse two names at a glance. Covers a small part of the
- * confusable letters of UTS 39: the ones that an attacker would use to imitate this server's name.
+ * confusable letters of UTS 39: only letters that an attacker would use to imitate this server's
+ * name.
  */
 
 /**
@@ -69,7 +70,7 @@ const NEITHER = /[^\p{L}\p{N}]/gu;
 const SHORTEST_PART = 4;
 
 /**
- * Reduces a name to what a person sees at a glance. Letters that look alike become the same letter.
+ * Reduces a name to its appearance at a glance. Letters that look alike become the same letter.
  * Removes accents, case and spaces.
  */
 function buildSkeleton(name: string): string {

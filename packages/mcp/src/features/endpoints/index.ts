@@ -17,8 +17,8 @@ export const endpoints: McpFeature = {
 };
 
 /**
- * Returns the settings of an additional endpoint. `challenge` is false here, because the setting of
- * the endpoint's resource decides.
+ * Returns the settings of an additional endpoint. `challenge` is false here, because the settings
+ * of the endpoint's resource decide about challenges.
  */
 function withOwn(
   { oauth, ...config }: McpConfig,

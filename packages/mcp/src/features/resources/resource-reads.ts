@@ -76,7 +76,7 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/** Returns the content, or an error if the request's batch has no room left for the content. */
+/** Returns the content, or an error if the responses to the batch have no room left for it. */
 function answerWith(
   registered: RegisteredResource,
   content: unknown,

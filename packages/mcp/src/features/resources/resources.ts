@@ -9,7 +9,7 @@ export interface ResourceRead {
    * hangs up, or the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
-  /** The request's place in a distributed trace. It is null if the client sent no trace. */
+  /** The distributed trace that the request belongs to. Null if the client sent no trace. */
   readonly trace: TraceContext | null;
 }
 
@@ -57,7 +57,7 @@ export interface ScopedResourceInterface extends UserResourceInterface {
   scope(): string;
 }
 
-/** A registered resource, with its description, which is read once. */
+/** A registered resource. Its description is read once, when the resource is registered. */
 export interface RegisteredResource extends Guarded {
   /** The value that the resource returned. */
   readonly uri: string;

@@ -34,8 +34,8 @@ function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
 }
 
 /**
- * Also copies the schemes to `_meta`, because some clients read only this copy. Tools have `_meta`
- * since version 2025-06-18.
+ * Also copies the schemes to `_meta`, because some clients read only this copy. Tools have had
+ * `_meta` since version 2025-06-18.
  */
 function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
