@@ -29,6 +29,7 @@ export interface TestFile {
  */
 const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
   ['sqlite', ['sqlite']],
+  ['postgres', ['postgres']],
   ['servers', ['postgres', 'mariadb', 'mysql']],
   ['clusters', ['clusters']],
 ]);
@@ -36,7 +37,7 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
 /**
  * Returns every test file below the root. By default, a file in `test/` runs on every engine, and a
  * file of a package runs once. The first line of a file can change this: `// @engines sqlite:
- * <why>`, `servers` or `clusters`. After the engines, it may contain `, long` (the file takes long)
+ * <why>`, `postgres`, `servers` or `clusters`. After the engines, it may contain `, long` (the file takes long)
  * or `, needs chromium nginx` (see extras.ts). `npm test` skips these files. A file that imports
  * `scale.ts` has a short and a long form.
  *
