@@ -9,10 +9,11 @@
 // number. Processor time of the same code differs by more than 3 % from run to run. V8's
 // optimizing compiler is off, because its choices depend on the time. System calls are not counted.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { linkDependencies, ROOT } from '../scripts/packages.ts';
 import { HISTORY, recordedCosts, type Cost, type Recorded } from './cost-history.ts';
 import { Counted } from './counted.ts';
 import { figure, print, printRows } from './print.ts';
@@ -27,7 +28,6 @@ const { values: options } = parseArgs({
     works: { type: 'string', default: '' },
   },
 });
-const ROOT = path.join(import.meta.dirname, '..', '..');
 /** How much more a work may cost than at the base. */
 const ALLOWED = 0.03;
 const MEASURED = [
@@ -147,11 +147,7 @@ function buildAt(name: string, folder: string): string {
   mkdirSync(folder);
   git('archive', `--output=${folder}.tar`, name);
   execFileSync('tar', ['-xf', `${folder}.tar`, '-C', folder]);
-  const [from, to] = [path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules')];
-  mkdirSync(to);
-  const own = new Set(['@portico', 'create-portico', 'portico', '.package-lock.json']);
-  for (const each of readdirSync(from).filter((entry) => !own.has(entry)))
-    symlinkSync(path.join(from, each), path.join(to, each));
+  linkDependencies(folder);
   const { status, stderr } = spawnSync(process.execPath, ['tools/scripts/build.ts'], {
     cwd: folder,
     encoding: 'utf8',
