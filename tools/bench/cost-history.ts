@@ -7,9 +7,10 @@ import { BENCH } from './results.ts';
 
 /** What the works cost at a commit, compared with an earlier commit in the same run. */
 export interface Recorded {
+  /** The day of the commit, as in `2026-11-28`. */
   readonly date: string;
   readonly commit: string;
-  /** The commit that took turns with it. */
+  /** The commit that it is compared with. */
   readonly base: string;
   readonly machine: string;
   readonly node: string;
