@@ -15,6 +15,10 @@ export interface Group {
 const LEFT_OUT =
   /^test\/(benchmark|build|bundlers|code-blocks|configuration-page|coverage-report|diagrams|docs|feature-deletion|fuzzing|guides|history-checker|layers|links|model|mutation-report|package-types|progress|prose|protocol-proof|public-names|release|same-work|site|soak|test-files|timing|types|words|workflows)/;
 
+/** Tests of the database code. On MariaDB, the others take no branch that PostgreSQL does not take. */
+const DATABASE =
+  /answered|database|doctor|driver|failover|feature-tables|health|idle|importing|lost|moving|outage|outbox|overtaken|pool|races|round-trips|schema|store|transactions|unanswered|unavailable|access-locks|client-lifecycle|engines/;
+
 /** Files with only a long form that take branches which no other file takes. */
 const LONG: readonly string[] = [
   'packages/portico/src/http/outbound/fetch-json.test.ts',
@@ -58,7 +62,12 @@ export function groups(root: string): readonly Group[] {
     part('sqlite-h-p', (file) => /^test\/[h-p]/.test(file)),
     part('sqlite-q-z', (file) => /^test\/[q-z]/.test(file)),
     { name: 'postgres', project: 'postgres', long: false, files: short('postgres') },
-    { name: 'mariadb', project: 'mariadb', long: false, files: short('mariadb') },
+    {
+      name: 'mariadb',
+      project: 'mariadb',
+      long: false,
+      files: short('mariadb').filter((file) => DATABASE.test(file)),
+    },
     { name: 'clusters', project: 'clusters', long: false, files: short('clusters') },
     { name: 'long', project: 'sqlite', long: true, files: LONG },
   ];
