@@ -45,7 +45,8 @@ writeFileSync(path.join(root, PAGE), await pageOf(readCoverage()));
 /** Runs the tests of a group, and keeps the result under its name. */
 function measure({ name, project, long, files }: Group): boolean {
   const started = Date.now();
-  const folder = path.join('reports', `coverage-${name}`);
+  const kept = name === 'files' ? `files-${started}` : name;
+  const folder = path.join('reports', `coverage-${kept}`);
   const { status } = spawnSync(
     process.execPath,
     [
@@ -70,7 +71,6 @@ function measure({ name, project, long, files }: Group): boolean {
       env: { ...process.env, ...(long ? { TESTS: 'all' } : {}) },
     },
   );
-  const kept = name === 'files' ? `files-${started}` : name;
   copyFileSync(path.join(root, folder, 'coverage-final.json'), path.join(RUNS, `${kept}.json`));
   console.log(`${name}: ${Math.round((Date.now() - started) / 1000)} seconds`);
   return status === 0;
