@@ -807,6 +807,16 @@ describe("the kit's accounts", () => {
       'does not have the permission notes:write; its permissions: notes.edit',
     );
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
+    expectRefusal(
+      await run('account:deny', 'new@example.com', 'notes.edit'),
+      'its permissions: none',
+    );
+  });
+
+  test('account:create with --password prints no password', async () => {
+    const created = await run('account:create', 'own@example.com', 'Own', '--password=own secret');
+    expect(created.code, created.stderr).toBe(0);
+    expect(created.stdout).not.toMatch(/password|own secret/);
   });
 
   test('account:create refuses an empty password, because it could not be typed', async () => {

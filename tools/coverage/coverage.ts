@@ -88,7 +88,12 @@ export function sumOf(counts: readonly Count[]): Count & { readonly percent: num
 
 const INTRODUCTION = `# Coverage
 
-\`npm run coverage\` runs the tests of the packages, of the mutants and of the console on SQLite in their short form. It counts the branches that they take: both ways of a condition, each default, each side of \`&&\`, \`||\` and \`??\`. The processes that the tests start count too. The command writes this page. [Mutation testing](mutation.md) shows whether a test would notice a change of the code.`;
+\`npm run coverage\` counts the branches that the tests take: both ways of a condition, each default, each side of \`&&\`, \`||\` and \`??\`. It writes this page. [Mutation testing](mutation.md) shows whether a test would notice a change of the code.
+
+The command runs the short tests on SQLite, PostgreSQL, MariaDB and replicated databases, and the long tests that take further branches. It leaves out tests that only read files, build, measure time or need a browser. The processes that the tests start count too, unless a test kills them. The groups of tests are in [tools/coverage/groups.ts](../tools/coverage/groups.ts). They need PostgreSQL and MariaDB on this computer.
+
+- \`npm run coverage -- --group postgres\` runs one group. \`--add\` adds it to the last result.
+- \`npm run coverage -- --add test/dpop.test.ts\` adds a single file. \`--project\` chooses the engine.`;
 
 const BELOW = `These files are below ${LEAST} %. The reasons are in [tools/coverage/explained.ts](../tools/coverage/explained.ts). A file without a reason needs a test or a reason.`;
 

@@ -1,7 +1,8 @@
 // Vitest's coverage by V8, for the bundles of `dist` as well. Vitest looks for the source map of a
 // file in its own transformation, but Node loads a bundle as it is, with its map beside it.
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import v8 from '@vitest/coverage-v8';
 
@@ -12,8 +13,20 @@ interface Sources {
 
 type GetSources = (url: string, ...others: readonly unknown[]) => Promise<Sources>;
 
+type Options = Parameters<NonNullable<typeof v8.takeCoverage>>[0];
+
+// Each call goes to the one object that holds the session, because a worker may load this file
+// again.
 export default {
-  ...v8,
+  startCoverage: (options: Parameters<NonNullable<typeof v8.startCoverage>>[0]) =>
+    v8.startCoverage?.(options),
+  async takeCoverage(options: Options) {
+    await removeBroken(Reflect.get(v8, 'extendedContextCoverageDir') as string | undefined);
+    return v8.takeCoverage?.(options);
+  },
+  stopCoverage: (options: Parameters<NonNullable<typeof v8.stopCoverage>>[0]) =>
+    v8.stopCoverage?.(options),
+
   async getProvider() {
     const { V8CoverageProvider } = await import('@vitest/coverage-v8/dist/provider.js');
     const provider = new V8CoverageProvider();
@@ -25,6 +38,22 @@ export default {
     return provider;
   },
 };
+
+/**
+ * Removes results that a process could not write to their end, because a test limits the size of
+ * its files or kills it. One of them would make Vitest lose all results of the test file.
+ */
+async function removeBroken(folder: string | undefined): Promise<void> {
+  if (folder === undefined || !existsSync(folder)) return;
+  for (const name of (await readdir(folder)).filter((each) => each.endsWith('.json'))) {
+    const file = path.join(folder, name);
+    try {
+      JSON.parse(await readFile(file, 'utf8'));
+    } catch {
+      await rm(file);
+    }
+  }
+}
 
 async function bundled(url: string): Promise<Sources> {
   const file = fileURLToPath(url);

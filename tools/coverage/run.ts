@@ -1,67 +1,82 @@
-// `npm run coverage [-- test files]` runs tests on SQLite and counts the branches that they take,
-// also in the processes that they start. It writes tools/coverage/baseline.json and
-// docs/coverage.md. With `--add`, it adds to the last run. With `--page`, it only writes the page
+// `npm run coverage` runs the groups of tests in groups.ts one after the other and counts the
+// branches that they take, also in the processes that they start. It writes
+// tools/coverage/baseline.json and docs/coverage.md. With `--add`, it adds to the last result. With
+// `--group <name>`, which can be repeated, it runs only that group. With test files, it runs only
+// those, on the engine of `--project` (by default sqlite). With `--page`, it only writes the page
 // again.
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { AREAS } from '../mutation/scope.ts';
 import { BASELINE, branchesOf, PAGE, pageOf, readCoverage, type Written } from './coverage.ts';
+import { groups, type Group } from './groups.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
-const FOLDER = path.join('reports', 'coverage');
 /** The results that count together. */
 const RUNS = path.join(root, 'reports', 'coverage-runs');
 
-/**
- * The tests of the packages, the tests of the mutants, and those that start the console. The other
- * tests look at pages, builds and frameworks, and take long.
- */
-const TESTS: readonly string[] = [
-  ...globSync('packages/*/src/**/*.test.ts', { cwd: root }),
-  ...Object.values(AREAS).flatMap(({ tests }) => tests),
-  'test/console.test.ts',
-  'test/create-portico.test.ts',
-];
-
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { add: { type: 'boolean' }, page: { type: 'boolean' } },
+  options: {
+    add: { type: 'boolean' },
+    group: { type: 'string', multiple: true },
+    page: { type: 'boolean' },
+    project: { type: 'string', default: 'sqlite' },
+  },
 });
+
 if (values.page !== true) {
   if (values.add !== true) rmSync(RUNS, { recursive: true, force: true });
+  mkdirSync(RUNS, { recursive: true });
+  const all = groups(root);
+  const chosen =
+    positionals.length > 0
+      ? [{ name: 'files', project: values.project, long: false, files: positionals }]
+      : all.filter(({ name }) => values.group === undefined || values.group.includes(name));
+  if (chosen.length < (values.group ?? []).length) {
+    throw new Error(`The groups are ${all.map(({ name }) => name).join(', ')}.`);
+  }
+  const passed = chosen.map((group) => measure(group));
+  writeBaseline();
+  process.exitCode = passed.every(Boolean) ? 0 : 1;
+}
+writeFileSync(path.join(root, PAGE), await pageOf(readCoverage()));
+
+/** Runs the tests of a group, and keeps the result under its name. */
+function measure({ name, project, long, files }: Group): boolean {
+  const started = Date.now();
+  const kept = name === 'files' ? `files-${started}` : name;
+  const folder = path.join('reports', `coverage-${kept}`);
   const { status } = spawnSync(
     process.execPath,
     [
       path.join(root, 'node_modules', 'vitest', 'vitest.mjs'),
       'run',
-      '--project=sqlite',
+      `--project=${project}`,
       '--coverage.enabled',
       '--coverage.provider=custom',
       '--coverage.customProviderModule=./tools/coverage/provider.ts',
       // The processes that tests start count too.
       '--coverage.autoAttachSubprocess',
       '--coverage.reporter=json',
-      `--coverage.reportsDirectory=${FOLDER}`,
+      `--coverage.reportsDirectory=${folder}`,
       '--coverage.include=packages/*/{src,dist}/**/*.{ts,js}',
       '--coverage.exclude=**/*.{test,fixture,d}.ts',
       '--coverage.reportOnFailure',
-      ...(positionals.length > 0 ? positionals : new Set(TESTS)),
+      ...files,
     ],
-    { cwd: root, stdio: 'inherit' },
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, ...(long ? { TESTS: 'all' } : {}) },
+    },
   );
-  mkdirSync(RUNS, { recursive: true });
-  const written = path.join(root, FOLDER, 'coverage-final.json');
-  copyFileSync(written, path.join(RUNS, `${Date.now()}.json`));
+  copyFileSync(path.join(root, folder, 'coverage-final.json'), path.join(RUNS, `${kept}.json`));
+  console.log(`${name}: ${Math.round((Date.now() - started) / 1000)} seconds`);
+  return status === 0;
+}
+
+function writeBaseline(): void {
   const runs = readdirSync(RUNS).map((name) => readFileSync(path.join(RUNS, name), 'utf8'));
   const found = branchesOf(
     runs.map((text) => JSON.parse(text) as Written),
@@ -71,6 +86,4 @@ if (values.page !== true) {
     ([file, count]) => `  ${JSON.stringify(file)}: ${JSON.stringify(count)}`,
   );
   writeFileSync(path.join(root, BASELINE), `{\n${lines.join(',\n')}\n}\n`);
-  process.exitCode = status ?? 1;
 }
-writeFileSync(path.join(root, PAGE), await pageOf(readCoverage()));

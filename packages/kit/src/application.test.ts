@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate } from '@portico/sql';
+import { migrate, OverloadedError } from '@portico/sql';
 import type { Connection, PersonReference, Route } from 'portico';
 import { Event } from 'portico/extension';
 import type { AccountProvider, Application, ApplicationDefinition } from './contracts.ts';
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseAccounts } from './accounts/database-accounts.ts';
 import { ErrorHandler } from './http/error-handler.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
-import { auth, clientAddress, session } from './accounts/request-context.ts';
+import { auth, clientAddress, csrfTokens, session } from './accounts/request-context.ts';
 import { listen } from './http/server.ts';
 
 const ORIGIN = 'https://app.example';
@@ -199,6 +199,41 @@ describe('signing in', () => {
     for (const password of offered) expect(password).toMatch(/^[\w-]{36}$/);
   });
 
+  test('a form without a password is refused like a wrong password', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const _csrf = csrfFieldOf(await visitor.text('/login'));
+    const sent = await visitor.post('/login', { identifier: 'ada@example.com', _csrf });
+    expect(sent.status).toBe(401);
+    expect(await visitor.text('/who')).toBe('null');
+  });
+
+  test('accounts that fail are 500 without details, and sign no one in', async () => {
+    const application = await start({
+      authenticate: async () => {
+        throw new Error('the directory is broken');
+      },
+    });
+    const visitor = browser(application);
+    const refused = await visitor.signIn('ada@example.com');
+    expect(refused.status).toBe(500);
+    expect(await refused.text()).not.toContain('directory');
+    expect(await visitor.text('/who')).toBe('null');
+  });
+
+  test('accounts that are overloaded are 503, and the page says when to try again', async () => {
+    const application = await start({
+      authenticate: async () => {
+        throw new OverloadedError();
+      },
+    });
+    const refused = await browser(application).signIn('ada@example.com');
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.text()).toContain('name="_csrf"');
+  });
+
   test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
     'the address %j belongs to no account',
     async (email) => {
@@ -366,6 +401,43 @@ describe('the session', () => {
   test('session() and auth() outside a request say what is missing', () => {
     expect(() => session()).toThrow('session() was called outside a request');
     expect(() => auth()).toThrow('auth() was called outside a request');
+    expect(() => csrfTokens()).toThrow('csrfTokens() was called outside a request');
+  });
+
+  test.each<[string, () => unknown]>([
+    ['session()', session],
+    ['auth()', auth],
+    ['csrfTokens()', csrfTokens],
+  ])('%s in an application without accounts says what is missing', async (call, ask) => {
+    const asking = route('asking', 'GET', '/asking', () => {
+      expect(ask).toThrow(
+        `${call} was called outside a request, or the application has no accounts`,
+      );
+      return new Response('refused');
+    });
+    const application = await start({ accounts: false, routes: [asking] });
+    expect(await browser(application).text('/asking')).toBe('refused');
+  });
+
+  test('signs in no person whose id would be empty', async () => {
+    const entering = route('entering', 'GET', '/entering', async () => {
+      await auth().signIn({ provider: 'accounts', id: '' }, { amr: ['pwd'] });
+      return new Response('signed in');
+    });
+    const visitor = browser(await start({ routes: [entering] }));
+    expect((await visitor.send('/entering')).status).toBe(500);
+    expect(visitor.session()).toBeNull();
+    expect(await visitor.text('/who')).toBe('null');
+  });
+
+  test('a sign-out without a session is accepted', async () => {
+    const leaving = route('leaving', 'GET', '/leaving', async () => {
+      await auth().signOut();
+      return new Response('signed out');
+    });
+    const visitor = browser(await start({ routes: [leaving] }));
+    expect(await visitor.text('/leaving')).toBe('signed out');
+    expect(visitor.session()).toBeNull();
   });
 });
 
@@ -1087,6 +1159,31 @@ describe('routes', () => {
     await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow(
       '/items/{}',
     );
+  });
+
+  test('a path without a leading slash is an error at the start', async () => {
+    const wrong = route('relative', 'GET', 'relative', () => new Response('ok'));
+    await expect(start({ routes: [wrong] })).rejects.toThrow(
+      "The path of the route 'relative' must begin with /",
+    );
+  });
+
+  test('a path with a placeholder needs its value', async () => {
+    const application = await start();
+    expect(() => application.path('item')).toThrow("The route 'item' needs a value for {id}");
+    expect(() => application.path('nothing')).toThrow("There is no route 'nothing'");
+  });
+
+  test.each([
+    [499, 'Bad request'],
+    [599, 'Internal server error'],
+  ])('the status %i, which has no name, is described as %s', async (status, error) => {
+    const failing = route('failing', 'GET', '/failing', () => {
+      throw new HttpError(status, 'as the test wants');
+    });
+    const response = await browser(await start({ routes: [failing] })).send('/failing');
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({ error, method: 'GET', path: '/failing' });
   });
 
   test('an application may have its own route named login', async () => {
