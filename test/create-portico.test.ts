@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { parseEnv } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { detect, type Detected } from '../packages/create-portico/src/detect.ts';
@@ -197,6 +198,20 @@ describe('an existing application', () => {
       ],
     ]);
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
+  });
+
+  test('finds people whose ids are larger than a JavaScript number can be', async () => {
+    const folder = folderWith(EXPRESS);
+    using database = new DatabaseSync(path.join(folder, 'data.sqlite'));
+    database.exec(`CREATE TABLE people (nr INTEGER PRIMARY KEY, mail TEXT, full_name TEXT);
+      INSERT INTO people VALUES (7203685477580123457, 'ada@example.com', 'Ada Lovelace')`);
+    expect((await create(folder, ['--yes', '--no-install', ...USERS])).code).toBe(0);
+    const { openUsers } = (await import(path.join(folder, 'portico-users.js'))) as {
+      readonly openUsers: (file: string) => { byId(id: string): Promise<unknown> };
+    };
+    const users = openUsers(path.join(folder, 'data.sqlite'));
+    expect(await users.byId('7203685477580123457')).toMatchObject({ name: 'Ada Lovelace' });
+    expect(await users.byId('7203685477580123456')).toBeNull();
   });
 
   test('keeps every file and every setting that it has', async () => {
