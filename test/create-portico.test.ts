@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { parseEnv } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { detect, type Detected } from '../packages/create-portico/src/detect.ts';
 import { FRAMEWORKS, NEW_FRAMEWORKS } from '../packages/create-portico/src/frameworks.ts';
 import { ROOT } from './support/console.ts';
@@ -197,6 +198,20 @@ describe('an existing application', () => {
       ],
     ]);
     expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
+  });
+
+  test('finds people whose ids are larger than a JavaScript number can be', async () => {
+    const folder = folderWith(EXPRESS);
+    using database = new DatabaseSync(path.join(folder, 'data.sqlite'));
+    database.exec(`CREATE TABLE people (nr INTEGER PRIMARY KEY, mail TEXT, full_name TEXT);
+      INSERT INTO people VALUES (7203685477580123457, 'ada@example.com', 'Ada Lovelace')`);
+    expect((await create(folder, ['--yes', '--no-install', ...USERS])).code).toBe(0);
+    const { openUsers } = (await import(path.join(folder, 'portico-users.js'))) as {
+      readonly openUsers: (file: string) => { byId(id: string): Promise<unknown> };
+    };
+    const users = openUsers(path.join(folder, 'data.sqlite'));
+    expect(await users.byId('7203685477580123457')).toMatchObject({ name: 'Ada Lovelace' });
+    expect(await users.byId('7203685477580123456')).toBeNull();
   });
 
   test('keeps every file and every setting that it has', async () => {
@@ -456,6 +471,21 @@ describe('a new application', () => {
     const { code, stderr } = await create(folder, ['--yes', option]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(contents(folder)).toEqual({});
+  });
+
+  test('slows down guesses of a password, and never locks the person out', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { checkPassword } = await import('../packages/create-portico/templates/new/users.ts');
+    const tries = async (password: string) =>
+      (await checkPassword('ada@example.com', password))?.id;
+    expect(await tries('portico')).toBe('1');
+    for (let each = 0; each < 20; each++) expect(await tries('wrong')).toBeUndefined();
+    const right = await Promise.all(Array.from({ length: 20 }, () => tries('portico')));
+    expect(right).toContain(undefined);
+    expect(await checkPassword('unknown@example.com', 'portico')).toBeUndefined();
+    vi.setSystemTime(1_800_000_030_000);
+    expect(await tries('portico')).toBe('1');
   });
 
   test('of the kit continues after its account is created', async () => {

@@ -363,6 +363,11 @@ describe('a request of 2026-07-28', () => {
       const refused = await call('region', args, { headers: wrong });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
     }
+    // A proxy would decide by a value that the tool never gets.
+    for (const without of [{}, { place: {}, floor: null }]) {
+      const refused = await call('region', without, { headers: { 'Mcp-Param-Region': 'Basel' } });
+      expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
+    }
     // Two texts that are the same number in JavaScript may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);

@@ -297,8 +297,8 @@ describe('an API elsewhere accepts bound tokens', () => {
     },
   );
 
-  test('without one a process remembers a limited number: the next request gets 503, and no proof is accepted twice', async () => {
-    const resource = resourceServer({ dpop: { publicUrl, remembered: 3 } });
+  test('without one a process remembers half of its room for one key: the next request gets 503, and no proof is accepted twice', async () => {
+    const resource = resourceServer({ dpop: { publicUrl, remembered: 6 } });
     const sent = [proof(), proof(), proof(), proof()];
     const statuses: number[] = [];
     for (const each of [...sent, ...sent]) statuses.push(statusOf(await use(resource, each)));

@@ -27,8 +27,9 @@ export interface DpopOptions {
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
-   * 100,000, which take about 15 MB. A process remembers each proof for two to three minutes. When
-   * the limit is reached, requests with new proofs get the status 503.
+   * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
+   * single key may use at most half of this number, and less if other keys use many. New proofs of
+   * a key that has used its share get the status 503.
    */
   readonly remembered?: number;
 }

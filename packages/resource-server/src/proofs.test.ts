@@ -1,20 +1,30 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { dpopOffer } from 'portico/extension';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DpopOptions, SentRequest } from './contract.ts';
-import { Proofs, getRefusal } from './proofs.ts';
+import { Proofs, getRefusal, remembering } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';
-const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = ec.publicKey.export({ format: 'jwk' });
-const { crv, kty, x, y } = jwk;
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
-const THUMBPRINT = hashOf(JSON.stringify({ crv, kty, x, y }));
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const THUMBPRINT = thumbprintOf(ec);
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function proof(htu: string, more: object = {}): string {
+interface Key {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+const newKey = (): Key => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+function thumbprintOf({ publicKey }: Key): string {
+  const { crv, kty, x, y } = publicKey.export({ format: 'jwk' });
+  return hashOf(JSON.stringify({ crv, kty, x, y }));
+}
+
+function proof(htu: string, more: object = {}, key: Key = ec): string {
   const claims = {
     jti: 'once',
     htm: 'GET',
@@ -23,9 +33,9 @@ function proof(htu: string, more: object = {}): string {
     ath: hashOf(TOKEN),
     ...more,
   };
-  const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk })}.${encoded(claims)}`;
+  const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk: key.publicKey.export({ format: 'jwk' }) })}.${encoded(claims)}`;
   const signature = sign('sha256', Buffer.from(signed), {
-    key: ec.privateKey,
+    key: key.privateKey,
     dsaEncoding: 'ieee-p1363',
   });
   return `${signed}.${signature.toString('base64url')}`;
@@ -47,7 +57,8 @@ function api(options: Partial<DpopOptions> = {}) {
       ...sent,
     });
   const ask = async (...given: Parameters<typeof told>) => (await told(...given))?.reason ?? null;
-  const use = (jti: string) => ask({ dpop: proof('https://api.example/notes', { jti }) });
+  const use = (jti: string, key: Key = ec) =>
+    ask({ dpop: proof('https://api.example/notes', { jti }, key) }, thumbprintOf(key));
   return { told, ask, use };
 }
 
@@ -198,18 +209,53 @@ describe('Whether a proof is new', () => {
   });
 
   test('is remembered for a configured number: the next is refused until one has expired', async () => {
-    const { use } = api({ remembered: 2 });
+    const { use } = api({ remembered: 3 });
     expect(await use('a')).toBeNull();
     vi.setSystemTime(NOW + 1000);
     expect(await use('b')).toBeNull();
     expect(await use('c')).toBe('proofs_too_many');
     expect(await use('c')).toBe('proofs_too_many');
     expect(await use('b')).toBe('proof_used');
-    vi.setSystemTime(NOW + 119_999);
+    vi.setSystemTime(NOW + 119_000);
     expect(await use('c')).toBe('proofs_too_many');
     vi.setSystemTime(NOW + 120_000);
     expect(await use('c')).toBeNull();
     expect(await use('d')).toBe('proofs_too_many');
     expect([await use('b'), await use('c')]).toEqual(['proof_used', 'proof_used']);
+  });
+
+  test('is still decided for other keys if one key sends as many proofs as it can', async () => {
+    const { use } = api({ remembered: 8 });
+    const sent: (string | null)[] = [];
+    for (let each = 0; each < 12; each++) sent.push(await use(`flood ${each}`));
+    expect(sent.filter((reason) => reason === null)).toHaveLength(4);
+    expect(sent.at(-1)).toBe('proofs_too_many');
+    for (const key of [newKey(), newKey()]) {
+      expect(await use('once', key)).toBeNull();
+      expect(await use('once', key)).toBe('proof_used');
+    }
+    expect(await use('flood 0')).toBe('proof_used');
+  });
+
+  test('is decided at about the same cost if the memory is full and proofs expire one by one', async () => {
+    const remembered = 20_000;
+    const claimed = remembering(remembered);
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+    onTestFinished(() => void vi.useRealTimers());
+    const claim = (each: number) => claimed(String(each), Date.now() + remembered, String(each));
+    const spent = (from: number) => {
+      const begun = performance.now();
+      for (let each = from; each < from + remembered; each++) {
+        vi.setSystemTime(NOW + each);
+        try {
+          claim(each);
+        } catch {
+          // The memory is full.
+        }
+      }
+      return performance.now() - begun;
+    };
+    const filling = spent(0);
+    expect(spent(remembered)).toBeLessThan(10 * filling + 500);
   });
 });

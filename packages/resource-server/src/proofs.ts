@@ -14,8 +14,8 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * Thrown when the process cannot remember more proofs. It can then not know whether a proof was
- * used before.
+ * Thrown when the process cannot remember more proofs of a key. It can then not know whether a
+ * proof was used before.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -29,14 +29,19 @@ export interface ProofRefusal {
   readonly detail: string | null;
 }
 
+/** Like `claim` of `DpopOptions`. It also gets the thumbprint of the proof's key. */
+type Claim = (hash: string, expiresAt: number, thumbprint: string) => boolean | Promise<boolean>;
+
 const MOST_REMEMBERED = 100_000;
+/** How long to wait before expired proofs are removed again, in milliseconds. */
+const SWEEP_INTERVAL = 1000;
 
 /** Checks proofs for an API that runs in a separate process from the authorization server. */
 export class Proofs {
   readonly offer: BindingOffer;
   /** The API's origin, plus the path prefix that a proxy removes. */
   readonly #base: string;
-  readonly #claim: NonNullable<DpopOptions['claim']>;
+  readonly #claim: Claim;
 
   /** Throws a TypeError if the public URL is invalid. */
   constructor({ publicUrl, required = false, remembered = MOST_REMEMBERED, claim }: DpopOptions) {
@@ -45,7 +50,8 @@ export class Proofs {
       throw new TypeError('dpop.publicUrl: must have no query and no fragment');
     this.offer = dpopOffer({ required, algorithms: VERIFIED_ALGORITHMS });
     this.#base = `${origin}${pathname.endsWith('/') ? pathname.slice(0, -1) : pathname}`;
-    this.#claim = claim ?? remembering(remembered);
+    this.#claim =
+      claim === undefined ? remembering(remembered) : (hash, expiresAt) => claim(hash, expiresAt);
   }
 
   /**
@@ -86,7 +92,7 @@ export class Proofs {
       .update(JSON.stringify([thumbprint, jti]))
       .digest('base64url');
     try {
-      const isNew: unknown = await this.#claim(used, expiresAt);
+      const isNew: unknown = await this.#claim(used, expiresAt, thumbprint);
       // Also accept 1, because some database drivers return it. Reject all other values, such as
       // rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
@@ -102,31 +108,37 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. Removes expired proofs each time the number of proofs has doubled, so
- * that the average cost of a proof does not depend on their number.
+ * Remembers proofs in memory. A key may have at most as many proofs as there is free room, so a
+ * single key gets at most half of the room, and other keys can still use proofs.
+ *
+ * Removes expired proofs each time the number of proofs has doubled, and at most once per second
+ * if there is too little room. The average cost of a proof then does not depend on their number.
  */
-function remembering(most: number): NonNullable<DpopOptions['claim']> {
-  const used = new Map<string, number>();
+export function remembering(most: number): Claim {
+  const keys = new Map<string, Map<string, number>>();
+  let size = 0;
   let sweepAt = 1024;
-  /** No proof expires before this time. */
-  let firstExpiry = 0;
-  return (hash, expiresAt) => {
-    if (used.has(hash)) return false;
-    if (used.size >= Math.min(sweepAt, most)) {
-      const now = Date.now();
-      if (firstExpiry <= now) {
-        firstExpiry = Infinity;
-        for (const [each, until] of used) {
-          if (until <= now) used.delete(each);
-          else firstExpiry = Math.min(firstExpiry, until);
-        }
-      }
-      sweepAt = Math.max(1024, used.size * 2);
-      if (used.size >= most)
-        throw new RememberedError(`${most} proofs are remembered, and none has expired`);
+  let sweptAt = 0;
+  function sweep(now: number): void {
+    for (const [thumbprint, proofs] of keys) {
+      for (const [hash, until] of proofs) if (until <= now && proofs.delete(hash)) size--;
+      if (proofs.size === 0) keys.delete(thumbprint);
     }
-    used.set(hash, expiresAt);
-    firstExpiry = Math.min(firstExpiry, expiresAt);
+    sweepAt = Math.max(1024, size * 2);
+    sweptAt = now;
+  }
+  return (hash, expiresAt, thumbprint) => {
+    const hasRoom = () => (keys.get(thumbprint)?.size ?? 0) < most - size;
+    if (keys.get(thumbprint)?.has(hash) === true) return false;
+    const now = Date.now();
+    // The clock may be set back.
+    const isDue = Math.abs(now - sweptAt) >= SWEEP_INTERVAL;
+    if (size >= sweepAt || (!hasRoom() && isDue)) sweep(now);
+    if (!hasRoom())
+      throw new RememberedError(`${size} of at most ${most} proofs are remembered for all keys`);
+    const proofs = keys.get(thumbprint) ?? new Map<string, number>();
+    keys.set(thumbprint, proofs.set(hash, expiresAt));
+    size++;
     return true;
   };
 }

@@ -45,7 +45,9 @@ const IMPORTS: Readonly<Record<Reader, string>> = {
 function selectFrom(engine: UsersDatabase['engine'], table: UsersTable): string {
   const quoted = (name: string) => (engine === 'mariadb' ? `\\\`${name}\\\`` : `"${name}"`);
   const { id, email, fullName, name } = table;
-  const columns = `${quoted(id)} AS id, ${quoted(email)} AS email, ${quoted(fullName)} AS name`;
+  // Read the id as text: as a number, JavaScript rounds it or refuses it from 2^53 on.
+  const text = engine === 'mariadb' ? 'CHAR' : 'TEXT';
+  const columns = `CAST(${quoted(id)} AS ${text}) AS id, ${quoted(email)} AS email, ${quoted(fullName)} AS name`;
   const parameter = engine === 'postgres' ? '$1' : '?';
   return `\`SELECT ${columns}
   FROM ${quoted(name)} WHERE ${quoted(id)} = ${parameter}\``;

@@ -1,3 +1,6 @@
+import { FailedAttempts } from 'portico/extension';
+
+// Stands for your own users and sign-in. Use the ones of your application instead.
 const users = [
   {
     id: '1',
@@ -11,8 +14,17 @@ const users = [
 
 export const userById = (id: string) => users.find((user) => user.id === id);
 
-export const checkPassword = (email: unknown, password: unknown) =>
-  users.find((user) => user.email === email && user.password === password);
+// Slows down guesses. After five wrong passwords for an account, most attempts fail for up to 30
+// seconds, even with the right password.
+const attempts = new FailedAttempts();
+
+export async function checkPassword(email: unknown, password: unknown) {
+  const user = users.find((each) => each.email === email);
+  if (user === undefined) return undefined;
+  const judge = async () => (user.password === password ? user : null);
+  const attempt = await attempts.attempt([{ key: user.id, free: 5 }], judge);
+  return attempt.outcome === 'right' ? attempt.value : undefined;
+}
 
 export const loginPage = (returnTo: string) => `<!doctype html><title>Sign in</title>
   <form method="post" action="/login">

@@ -32,7 +32,9 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    return value !== null && value !== undefined && !repeats(decoded(headers.get(header)), value);
+    // Without an argument, clients must omit the header. A proxy may have used its value.
+    if (value === null || value === undefined) return headers.has(header);
+    return !repeats(decoded(headers.get(header)), value);
   });
   return wrong?.header ?? null;
 }

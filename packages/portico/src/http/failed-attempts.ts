@@ -60,7 +60,7 @@ export class FailedAttempts {
   readonly #random: () => number;
 
   /** `clock` returns milliseconds since 1970. `random` returns a number from 0 to less than 1. */
-  constructor(clock: () => number, random: () => number) {
+  constructor(clock: () => number = Date.now, random: () => number = systemRandom) {
     this.#clock = clock;
     this.#random = random;
   }

@@ -21,10 +21,10 @@ app.get('/login', (req, res) => {
   const { return_to: returnTo } = req.query;
   res.send(loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null)));
 });
-app.post('/login', (req, res, next) => {
+app.post('/login', async (req, res, next) => {
   const { email, password, return_to: returnTo } = req.body as Record<string, string | undefined>;
   const back = returnPath(returnTo ?? null); // a path of this host
-  const user = checkPassword(email, password);
+  const user = await checkPassword(email, password);
   if (user === undefined) return res.redirect(303, `/login?return_to=${encodeURIComponent(back)}`);
   req.session.regenerate((error) => {
     if (error) return next(error);

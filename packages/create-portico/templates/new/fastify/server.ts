@@ -30,7 +30,7 @@ fastify.get<{ Querystring: Login }>('/login', (request, reply) =>
 fastify.post<{ Body: Login }>('/login', async (request, reply) => {
   const { email, password, return_to: returnTo } = request.body;
   const back = returnPath(returnTo ?? null); // a path of this host
-  const user = checkPassword(email, password);
+  const user = await checkPassword(email, password);
   if (user === undefined)
     return reply.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);
   await request.session.regenerate();

@@ -19,7 +19,7 @@ app.get('/login', (c) => c.html(loginPage(returnPath(c.req.query('return_to') ??
 app.post('/login', bodyLimit({ maxSize: 10_000 }), async (c) => {
   const { email, password, return_to: returnTo } = await c.req.parseBody();
   const back = returnPath(typeof returnTo === 'string' ? returnTo : null); // a path of this host
-  const user = checkPassword(email, password);
+  const user = await checkPassword(email, password);
   if (user === undefined) return c.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);
   await c.var.session.update({ userId: user.id });
   return c.redirect(back, 303);

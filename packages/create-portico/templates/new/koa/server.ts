@@ -23,14 +23,14 @@ router.get('/login', (ctx) => {
   const { return_to: returnTo } = ctx.query;
   ctx.body = loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null));
 });
-router.post('/login', (ctx) => {
+router.post('/login', async (ctx) => {
   const {
     email,
     password,
     return_to: returnTo,
   } = ctx.request.body as Record<string, string | undefined>;
   const back = returnPath(returnTo ?? null); // a path of this host
-  const user = checkPassword(email, password);
+  const user = await checkPassword(email, password);
   if (user !== undefined) ctx['session'] = { userId: user.id };
   ctx.redirect(user === undefined ? `/login?return_to=${encodeURIComponent(back)}` : back);
   ctx.status = 303;

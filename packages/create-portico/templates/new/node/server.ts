@@ -30,7 +30,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
     }
     const form = new URLSearchParams(await text(incoming));
     const back = returnPath(form.get('return_to')); // a path of this host
-    const user = checkPassword(form.get('email'), form.get('password'));
+    const user = await checkPassword(form.get('email'), form.get('password'));
     if (user !== undefined) beginSession(outgoing, user.id, isHttps);
     const location = user === undefined ? `/login?return_to=${encodeURIComponent(back)}` : back;
     outgoing.writeHead(303, { Location: location }).end();
