@@ -155,6 +155,32 @@ describe('the session in ID tokens', () => {
   });
 });
 
+describe('an ID token sent back to sign out', () => {
+  // @shows AS-51.1, AS-51.2
+  test('of another session of the person asks first; that of this session signs out', async () => {
+    const { client } = await newClient();
+    const [ada, laptop] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
+    const [own, other] = [await tokensOf(client, ada), await tokensOf(client, laptop)];
+    const logout = ({ id_token: hint }: Tokens) =>
+      ada.get(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`);
+    expect(await (await logout(other)).text()).toContain('name="decision"');
+    expect((await ada.get('/oauth/applications')).status).toBe(200);
+    await logout(own);
+    expect((await ada.get('/oauth/applications')).status).not.toBe(200);
+    expect((await laptop.get('/oauth/applications')).status).toBe(200);
+  });
+
+  // @shows AS-51.1, AS-53.1
+  test('for another client of the same session, each with its own sid, signs out', async () => {
+    const [one, two] = [await newClient(), await newClient()];
+    const ada = await portal.signedIn(ADA);
+    await tokensOf(one.client, ada);
+    const { id_token: hint } = await tokensOf(two.client, ada);
+    await ada.get(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`);
+    expect((await ada.get('/oauth/applications')).status).not.toBe(200);
+  });
+});
+
 describe('the logout token', () => {
   // @shows AS-53.2
   test('is signed for the client, names its session, and no library takes it for an ID token', async () => {

@@ -663,6 +663,16 @@ describe('the metadata', () => {
   });
 });
 
+// @shows AS-54.8
+test('a token for what cannot be a client id is an invalid grant on every engine', async () => {
+  const assertion = jwtSvid(portal, domain.key, { iss: CLUSTER });
+  for (const id of ['\0', 'a\0b', 'ä', 'a'.repeat(300)]) {
+    const form = { grant_type: JWT_BEARER, client_id: id, assertion };
+    const response = await requestToken(portal, null, form);
+    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+  }
+});
+
 // @shows AS-2.49
 test.each([
   ['spiffe://Example.org', { asserts: ['clients'] }, /must be an issuer/],

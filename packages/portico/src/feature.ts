@@ -33,7 +33,7 @@ import type { EndsRequests } from './grants/restored-access.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Deliver } from './outbox/message.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
-import type { OnSessionEnd } from './session-ends.ts';
+import type { FindSid, OnSessionEnd } from './session-ends.ts';
 import type { Measuring, Telemetry } from './measuring.ts';
 import type { MetadataValues } from './metadata.ts';
 import type { SendingMode } from './replies/sending.ts';
@@ -236,6 +236,11 @@ export interface Contribution {
   readonly keepsDetails?: KeepsDetails;
   /** Called in the transaction that ends sessions of the application. */
   readonly sessionEnded?: OnSessionEnd;
+  /**
+   * Finds the `sid` of the browser's session, if the feature adds the claim `sid` to ID tokens. At
+   * most one feature can provide this.
+   */
+  readonly sid?: FindSid;
   /** Removes the feature's data about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
@@ -351,6 +356,8 @@ export interface Parts {
    * request. Returns undefined if there are no details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
+  /** Finds the `sid` of the browser's session. Null if ID tokens contain no `sid`. */
+  readonly sid: FindSid | null;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
   /** The path of the page where people revoke access. Null if no feature provides it. */

@@ -23,6 +23,12 @@ export type OnSessionEnd = (
   ended: EndedSessions,
 ) => Promise<AfterCommit>;
 
+/**
+ * Returns the `sid` that ID tokens for this client have if they belong to the browser session of
+ * the request. Returns null if no ID token for this client can belong to it.
+ */
+export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
+
 /** Tells features when sessions of the application end. */
 export class SessionEnds {
   readonly #database: Database;

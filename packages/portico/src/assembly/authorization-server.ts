@@ -76,6 +76,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     secrets: clientParts.secrets,
     authenticating: (find, ...paths) => clientParts.authenticating(find, ...paths),
     authorizationDetails: async (request) => contributions.interaction?.details(request),
+    sid: contributions.sid,
     logos: contributions.logos,
     accessPath: contributions.accessPath,
     server: () => assembled,

@@ -40,7 +40,7 @@ import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
 import type { ForgetsPerson, RevokesAlso } from '../grants/access.ts';
 import type { EndsRequests } from '../grants/restored-access.ts';
-import type { OnSessionEnd } from '../session-ends.ts';
+import type { FindSid, OnSessionEnd } from '../session-ends.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
@@ -76,6 +76,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly describe: DescribesDetails;
   /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
+  /** Null if ID tokens contain no `sid`. */
+  readonly sid: FindSid | null;
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
   /** Functions that end features' requests that wait for a person's answer. */
@@ -170,6 +172,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     interaction: only(started, 'interaction'),
     keptDetails: all(started, 'keepsDetails'),
     sessionEnds: all(started, 'sessionEnded'),
+    sid: only(started, 'sid'),
     forgetting: all(started, 'forgetsPerson'),
     endingRequests: all(started, 'endsRequests'),
     revokedAlso: all(started, 'revokesAlso'),

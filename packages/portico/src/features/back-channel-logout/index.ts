@@ -43,6 +43,7 @@ export const backChannelLogout = defineFeature({
       requestParameters: ['scope'],
       keepsDetails: (allowed) => logout.details(allowed),
       describe: (details, place) => (place === 'id_token' ? describeSession(details) : {}),
+      sid: (request, clientId) => logout.sid(request, clientId),
       sessionEnded: (connection, ended) => logout.end(connection, ended),
       forgetsPerson: (person) => logout.forget(person),
       deliveries: { [LOGOUT]: createLogoutDelivery(server) },

@@ -46,15 +46,27 @@ export class SessionLogout {
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
     if (!scopes.includes('openid')) return undefined;
-    const session: unknown = await this.#sessionId(request);
+    const session = await this.#sessionOf(request);
     if (session === null) return undefined;
-    if (!isSessionId(session)) throw new Error('Host.sessionId must return a text, or null');
     const keepsAccess = words(further['scope'] ?? '').includes('offline_access');
     const begun = { familyId, clientId, subject, keepsAccess };
     const now = this.#server.clock();
     const sid = await this.#sessions.begin({ session, person, readAt }, begun, now);
     if (sid === null) throw notAnswerable(SESSION_ENDED);
     return { [KEPT_AS]: { sid } satisfies KeptSession };
+  }
+
+  /** Returns the client's `sid` for the browser's session, or null if the session has no record. */
+  async sid(request: Request, clientId: string): Promise<string | null> {
+    const session = await this.#sessionOf(request);
+    return session === null ? null : this.#sessions.sid(session, clientId);
+  }
+
+  /** Returns the host's id for the browser's session, or null. Throws if the id is not valid. */
+  async #sessionOf(request: Request): Promise<string | null> {
+    const session: unknown = await this.#sessionId(request);
+    if (session === null || isSessionId(session)) return session;
+    throw new Error('Host.sessionId must return a text, or null');
   }
 
   /**

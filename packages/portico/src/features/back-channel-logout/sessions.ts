@@ -103,6 +103,14 @@ export class Sessions {
     });
   }
 
+  /** Returns the client's `sid` for the session, or null if no authorization began in it. */
+  async sid(session: string, clientId: string): Promise<string | null> {
+    const hash = sessionHash(session);
+    const { rows } = await this.#database.execute<{ sid_key: string }>(FIND_KEY, [hash]);
+    const key = rows[0]?.sid_key ?? '';
+    return key === '' ? null : sidFor(key, clientId);
+  }
+
   /**
    * Ends sessions in the caller's transaction. Returns the authorizations that began in them and
    * deletes their records. Returns an empty list for a session that ended earlier. Call `committed`

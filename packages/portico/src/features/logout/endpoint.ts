@@ -39,7 +39,7 @@ export class LogoutEndpoint {
   constructor(server: Server, parts: Parts, endSession: EndsSession) {
     this.#server = server;
     this.#parts = parts;
-    this.#requests = new LogoutRequests(server, parts.clients);
+    this.#requests = new LogoutRequests(server, parts);
     this.#endSession = endSession;
     this.#path = `${server.basePath}${LOGOUT_PATH}`;
   }

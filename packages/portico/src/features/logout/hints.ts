@@ -14,6 +14,8 @@ export interface IdTokenHint {
   readonly client: Client;
   /** When the token was issued, in seconds since 1970. */
   readonly issuedAt: number;
+  /** The session that the token belongs to, or null if the token does not name it. */
+  readonly sid: string | null;
 }
 
 /** Reads ID tokens that clients send back as a hint (RP-Initiated Logout section 2). */
@@ -33,14 +35,14 @@ export class IdTokenHints {
   async read(text: string): Promise<IdTokenHint | null> {
     const jws = parsed(text);
     if (jws === null || !(await this.#isOurs(jws))) return null;
-    const { iss, aud, sub, iat } = jws.payload;
+    const { iss, aud, sub, iat, sid } = jws.payload;
     if (iss !== this.#server.issuer || typeof aud !== 'string' || typeof sub !== 'string')
       return null;
     if (typeof iat !== 'number') return null;
     const client = await this.#clients.find(aud);
     return client === null || client.revokedAt !== null
       ? null
-      : { subject: sub, client, issuedAt: iat };
+      : { subject: sub, client, issuedAt: iat, sid: typeof sid === 'string' ? sid : null };
   }
 
   async #isOurs({ header, ...jws }: Jws): Promise<boolean> {

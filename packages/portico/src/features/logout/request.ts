@@ -3,10 +3,12 @@ import { findAuthentication } from '../../authorization/authentication.ts';
 import type { Clients } from '../../clients/clients.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { AuthorizationPageError } from '../../errors.ts';
+import type { Parts } from '../../feature.ts';
 import type { Parameters } from '../../parameters.ts';
 import { quoted, quotedUri } from '../../quoting.ts';
 import { noteClient } from '../../refusals.ts';
 import type { Server } from '../../server.ts';
+import type { FindSid } from '../../session-ends.ts';
 import type { Client } from '../../store/client.ts';
 import { page } from '../../words/words.ts';
 import { IdTokenHints } from './hints.ts';
@@ -22,6 +24,8 @@ export interface KeptRequest {
   readonly subject: string | null;
   /** When the client's valid ID token was issued, in seconds since 1970, or null. */
   readonly issuedAt: number | null;
+  /** The `sid` of the client's valid ID token, or null. */
+  readonly sid: string | null;
   /** Where the browser goes next, together with `state`. Null for a page of this server. */
   readonly redirectUri: string | null;
   readonly state: string | null;
@@ -47,10 +51,12 @@ export class LogoutRequests {
   readonly #server: Server;
   readonly #clients: Clients;
   readonly #hints: IdTokenHints;
+  readonly #findSid: FindSid | null;
 
-  constructor(server: Server, clients: Clients) {
+  constructor(server: Server, { clients, sid }: Pick<Parts, 'clients' | 'sid'>) {
     this.#server = server;
     this.#clients = clients;
+    this.#findSid = sid;
     this.#hints = new IdTokenHints(server, clients);
   }
 
@@ -74,6 +80,7 @@ export class LogoutRequests {
       ...about(client),
       subject: hint?.subject ?? null,
       issuedAt: hint?.issuedAt ?? null,
+      sid: hint?.sid ?? null,
       redirectUri: isTrusted ? redirectUri : null,
       state: parameters.get('state') ?? null,
       isDone: false,
@@ -104,17 +111,22 @@ export class LogoutRequests {
    * Whether the client has sent an ID token of this person and session, and may still act for the
    * person. The token must not be older than the session: an old token may have been stolen.
    */
-  async proves(
-    { subject, issuedAt, clientId }: LogoutRequest,
-    { user, request }: Visitor,
-  ): Promise<boolean> {
+  async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
+    const { subject, issuedAt, clientId } = asked;
     if (subject === null || issuedAt === null) return false;
     const { store, clock } = this.#server;
     if ((await store.subjects.findSubject(user.reference)) !== subject) return false;
     const known = await findAuthentication(this.#server, request);
     if (known !== null && issuedAt < Math.floor(known.at / 1000)) return false;
+    if (!(await this.#isOfSession(asked, request))) return false;
     const living = await store.authorizations.listAuthorizations(user.reference, clock());
     return living.some(({ family }) => family.clientId === clientId);
+  }
+
+  /** Whether the ID token names the browser's session, or names no session. */
+  async #isOfSession({ sid, clientId }: LogoutRequest, request: Request): Promise<boolean> {
+    if (sid === null) return true;
+    return clientId !== null && (await this.#findSid?.(request, clientId)) === sid;
   }
 
   async #find(clientId: string): Promise<Client> {

@@ -9,8 +9,15 @@ export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
 
-/** Returns the client with this id as it is stored. */
+/**
+ * Matches valid client ids. Other strings are never sent to the database, because some engines
+ * reject them.
+ */
+const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
+
+/** Returns the client with this id as it is stored. Any string can be the id. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
+  if (!CLIENT_ID.test(id)) return null;
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
   // Some collations ignore trailing spaces, so compare the client id again.
   const row = rows.find((found) => found.client_id === id);

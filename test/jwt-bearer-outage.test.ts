@@ -1,0 +1,122 @@
+// @engines all: the store is lost while it records what an assertion gave
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  accountOf,
+  assertionFor,
+  JWT_BEARER,
+  link,
+  present,
+  registerAssistant,
+  startIdentityProvider,
+  type IdentityProvider,
+} from './support/identity-provider.ts';
+import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
+import { openStore, type OpenedStore } from './support/opened-store.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** The store is lost while an assertion of an organization is exchanged for a token. */
+
+let opened: OpenedStore;
+let store: LossyStore;
+let idp: IdentityProvider;
+let portal: RunningPortal;
+/** A client that has only this grant. */
+let assistant: TestClient;
+let assertion: string;
+
+beforeAll(async () => {
+  opened = await openStore();
+  store = createLossyStore(opened.inner);
+  idp = await startIdentityProvider();
+  portal = await startPortal({ database: store.database, config: idp.config });
+  assistant = await registerAssistant(portal, { grants: [JWT_BEARER] });
+  await link(portal, ADA);
+});
+beforeEach(async () => {
+  await portal.restore(ADA);
+  assertion = assertionFor(portal, assistant, idp.key);
+});
+afterAll(async () => {
+  await portal.close();
+  await idp.close();
+  await opened.close();
+});
+
+const ask = () => present(portal, assistant, assertion);
+
+type Loss = NonNullable<LossyStore['loses']>;
+
+/** Presents the assertion, and loses the store when it begins the access. It is back afterwards. */
+async function loseBeginning(when: Loss): Promise<void> {
+  store.loses = when;
+  expect((await ask()).status).toBe(503);
+  store.isAway = false;
+}
+
+/** The same, when the store issues the token. The access has begun. */
+async function loseToken(when: Loss): Promise<void> {
+  store.whenLost = () => {
+    store.whenLost = () => {};
+    store.isAway = false;
+    store.loses = when;
+  };
+  await loseBeginning('after it took effect');
+  expect(store.loses).toBeNull();
+}
+
+const expectRefused = async (answer: Response) => {
+  expect([answer.status, await errorOf(answer)]).toEqual([400, 'invalid_grant']);
+};
+
+describe('the same assertion, sent again by a client with this grant alone,', () => {
+  // @shows AS-18.24, AS-49.2
+  test('gives the token that was issued, once', async () => {
+    await loseToken('after it took effect');
+    const answer = await ask();
+    expect(answer.status).toBe(200);
+    const tokens = (await answer.json()) as Tokens;
+    expect(tokens).not.toHaveProperty('refresh_token');
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+    await expectRefused(await ask());
+    // A second use of an assertion is refused, and ends nothing.
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+  });
+
+  // @shows AS-18.24
+  test('gives nothing to a person who may no longer sign in, also later', async () => {
+    await loseToken('after it took effect');
+    await portal.suspend(ADA);
+    await expectRefused(await ask());
+    await portal.restore(ADA);
+    await expectRefused(await ask());
+  });
+
+  // @shows AS-18.24, AS-49.2
+  test.each<[string, () => Promise<void>]>([
+    ['the token was not issued', () => loseToken('before it took effect')],
+    ['the access had begun', () => loseBeginning('after it took effect')],
+    ['the access had not begun', () => loseBeginning('before it took effect')],
+  ])('is refused if %s, and the next assertion gives a token', async (_, lose) => {
+    await lose();
+    await expectRefused(await ask());
+    assertion = assertionFor(portal, assistant, idp.key);
+    expect((await ask()).status).toBe(200);
+  });
+
+  // @shows AS-18.24, AS-49.6
+  test('is refused if the access was ended meanwhile', async () => {
+    await loseToken('after it took effect');
+    const person = await accountOf(portal, ADA);
+    await portal.server.access.revokePerson(person);
+    await expectRefused(await ask());
+    await portal.server.organizationAccess?.allow({ person, clientId: null });
+  });
+});
