@@ -90,7 +90,7 @@ const INTRODUCTION = `# Coverage
 
 \`npm run coverage\` counts the branches that the tests take: both ways of a condition, each default, each side of \`&&\`, \`||\` and \`??\`. It writes this page. [Mutation testing](mutation.md) shows whether a test would notice a change of the code.
 
-The command runs the short tests on SQLite, PostgreSQL, MariaDB and replicated databases, and the long tests that take further branches. It leaves out tests that only read files, build, measure time or need a browser. The processes that the tests start count too, unless a test kills them. The groups of tests are in [tools/coverage/groups.ts](../tools/coverage/groups.ts). They need PostgreSQL and MariaDB on this computer.
+The command runs the short tests on SQLite, PostgreSQL, MariaDB and replicated databases, and the long tests that take further branches. It leaves out tests that only read files, build, measure time or need a browser. The processes that the tests start count too, unless a test kills them. The groups of tests are in [tools/coverage/groups.ts](../tools/coverage/groups.ts). They need PostgreSQL and MariaDB on this computer. The last result is without the groups \`clusters\` and \`long\`.
 
 - \`npm run coverage -- --group postgres\` runs one group. \`--add\` adds it to the last result.
 - \`npm run coverage -- --add test/dpop.test.ts\` adds a single file. \`--project\` chooses the engine.`;

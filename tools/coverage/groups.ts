@@ -1,5 +1,5 @@
-// The groups of tests that `npm run coverage` runs. Each takes minutes, so that a run which fails can
-// go on with `--add --group <name>`.
+// The groups of tests that `npm run coverage` runs. Each takes minutes. If a run fails, continue
+// with `--add --group <name>`.
 import { testFiles, type ProjectName } from '../../test/support/test-files.ts';
 
 export interface Group {
@@ -15,7 +15,7 @@ export interface Group {
 const LEFT_OUT =
   /^test\/(benchmark|build|bundlers|code-blocks|configuration-page|coverage-report|diagrams|docs|feature-deletion|fuzzing|guides|history-checker|layers|links|model|mutation-report|package-types|progress|prose|protocol-proof|public-names|release|same-work|site|soak|test-files|timing|types|words|workflows)/;
 
-/** Tests of the database code. On MariaDB, the others take no branch that PostgreSQL does not take. */
+/** Tests of the database code. On MariaDB, the others take the same branches as on PostgreSQL. */
 const DATABASE =
   /answered|database|doctor|driver|failover|feature-tables|health|idle|importing|lost|moving|outage|outbox|overtaken|pool|races|round-trips|schema|store|transactions|unanswered|unavailable|access-locks|client-lifecycle|engines/;
 

@@ -21,7 +21,8 @@ export default {
   startCoverage: (options: Parameters<NonNullable<typeof v8.startCoverage>>[0]) =>
     v8.startCoverage?.(options),
   async takeCoverage(options: Options) {
-    await removeBroken(Reflect.get(v8, 'extendedContextCoverageDir') as string | undefined);
+    const folder: unknown = Reflect.get(v8, 'extendedContextCoverageDir');
+    if (typeof folder === 'string') await removeBroken(folder);
     return v8.takeCoverage?.(options);
   },
   stopCoverage: (options: Parameters<NonNullable<typeof v8.stopCoverage>>[0]) =>
@@ -43,8 +44,8 @@ export default {
  * Removes results that a process could not write to their end, because a test limits the size of
  * its files or kills it. One of them would make Vitest lose all results of the test file.
  */
-async function removeBroken(folder: string | undefined): Promise<void> {
-  if (folder === undefined || !existsSync(folder)) return;
+async function removeBroken(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
   for (const name of (await readdir(folder)).filter((each) => each.endsWith('.json'))) {
     const file = path.join(folder, name);
     try {

@@ -72,7 +72,7 @@ function measure({ name, project, long, files }: Group): boolean {
     },
   );
   copyFileSync(path.join(root, folder, 'coverage-final.json'), path.join(RUNS, `${kept}.json`));
-  console.log(`${name}: ${Math.round((Date.now() - started) / 1000)} seconds`);
+  process.stdout.write(`${name}: ${Math.round((Date.now() - started) / 1000)} seconds\n`);
   return status === 0;
 }
 

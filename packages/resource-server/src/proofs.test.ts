@@ -236,26 +236,4 @@ describe('Whether a proof is new', () => {
     }
     expect(await use('flood 0')).toBe('proof_used');
   });
-
-  test('is decided at about the same cost if the memory is full and proofs expire one by one', async () => {
-    const remembered = 20_000;
-    const claimed = remembering(remembered);
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-    onTestFinished(() => void vi.useRealTimers());
-    const claim = (each: number) => claimed(String(each), Date.now() + remembered, String(each));
-    const spent = (from: number) => {
-      const begun = performance.now();
-      for (let each = from; each < from + remembered; each++) {
-        vi.setSystemTime(NOW + each);
-        try {
-          claim(each);
-        } catch {
-          // The memory is full.
-        }
-      }
-      return performance.now() - begun;
-    };
-    const filling = spent(0);
-    expect(spent(remembered)).toBeLessThan(10 * filling + 500);
-  });
 });
