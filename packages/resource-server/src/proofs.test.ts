@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { dpopOffer } from 'portico/extension';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DpopOptions, SentRequest } from './contract.ts';
-import { Proofs, getRefusal, remembering } from './proofs.ts';
+import { Proofs, getRefusal } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';
