@@ -23,16 +23,16 @@ export const SUBJECTS: readonly Subject[] = [
     title: 'Authorization request and consent',
     decisions: [
       decision(
-        'Which client asks, and may the answer go to this address?',
+        'Which client sent the request, and may the response go to this redirect URI?',
         'portico/src/authorization/request.ts#RequestChecks.#judge',
         'portico/src/clients/redirect-uris.ts#redirectWith',
       ),
       decision(
-        'May this address be registered?',
+        'May this redirect URI be registered?',
         'portico/src/clients/redirect-uris.ts#redirectUriProblem',
       ),
       decision(
-        'Every other check of the request, in order',
+        'What are the other checks of the request, in order?',
         'portico/src/authorization/checks.ts#CHECKS',
       ),
       decision(
@@ -45,7 +45,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/tokens/scopes.ts#requireScopes',
       ),
       decision(
-        'Is the request that waits for sign-in from this browser?',
+        'Did the request that waits for sign-in start in this browser?',
         'portico/src/authorization/waiting-requests.ts#WaitingRequests.find',
         'portico/src/authorization/cookie-keys.ts#CookieSealer.open',
       ),
@@ -55,12 +55,12 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/authorization/saved-requests.ts#SavedRequests.requireOwn',
       ),
       decision(
-        'Is the consent form ours, for this request?',
+        'Did Portico create this consent form, for this request?',
         'portico/src/authorization/consent-question.ts#isConsentToken',
         'portico/src/authorization/saved-requests.ts#SavedRequests.requireCsrfToken',
       ),
       decision(
-        'What does the answer grant? It is accepted once',
+        'What does the answer grant, and is it accepted only once?',
         'portico/src/authorization/consent-answers.ts#ConsentAnswers.#answerFirst',
         'portico/src/store/sql/consent-requests.ts#ConsentRequestRecords.answerConsent',
         'portico/src/authorization/scope-choices.ts#chosenScopes',
@@ -70,7 +70,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/features/remember-consent/memory.ts#FirstPartyMemory.find',
       ),
       decision(
-        'Is a pushed request the one of this client? (switch)',
+        'Does the pushed request belong to this client? (switch)',
         'portico/src/features/pushed-requests/pushed.ts#PushedRequests.idOf',
         'portico/src/features/pushed-requests/demanded.ts#refuseUnpushed',
       ),
@@ -89,7 +89,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/clients/authentication.ts#ClientAuthentication.authenticate',
         'portico/src/clients/credentials.ts#readCredentials',
       ),
-      decision('Is the secret right?', 'portico/src/clients/secrets.ts#ClientSecrets.verify'),
+      decision('Is the secret correct?', 'portico/src/clients/secrets.ts#ClientSecrets.verify'),
       decision(
         'Is the assertion signed by this client, fresh, and unused?',
         'portico/src/clients/authentication.ts#ClientProofs.assertion',
@@ -97,7 +97,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/store/sql/single-uses.ts#SingleUseRecords.claimSingleUse',
       ),
       decision(
-        'Is a JWS signed with this key? Which algorithms count?',
+        'Is a JWS signed with this key, and with an allowed algorithm?',
         'portico/src/keys/jws/public-keys.ts#isSignedBy',
         'portico/src/keys/jws/public-keys.ts#getAlgorithm',
       ),
@@ -130,7 +130,7 @@ export const SUBJECTS: readonly Subject[] = [
     title: 'Token endpoint',
     decisions: [
       decision(
-        'Does the code belong to this client, address, verifier and key?',
+        'Does the code match the client, redirect URI, code verifier and key?',
         'portico/src/grants/authorization-code.ts#AuthorizationCodeGrant.answer',
         'portico/src/grants/code-exchange.ts#CodeExchange.exchange',
         'portico/src/grants/pkce.ts#verifiesChallenge',
@@ -146,7 +146,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/grants/stored-grant.ts#requireScopesInForce',
       ),
       decision(
-        'Is the grant used for the first time? The write that claims it',
+        'Which write makes sure that a grant is used only once?',
         'portico/src/store/sql/issue-tokens.ts#issueTokens',
         'portico/src/store/sql/claim.ts#claimAndInsert',
       ),
@@ -157,20 +157,20 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/features/refresh-retry/retries.ts#RefreshRetries.answer',
       ),
       decision(
-        'Does a lost commit count as done?',
+        'Did a commit succeed if its result was lost?',
         'portico/src/grants/lost-answers.ts#LostAnswers.#settleOne',
       ),
       decision(
-        'May tokens be issued to this person at all?',
+        'May tokens be issued to this person?',
         'portico/src/grants/issuing.ts#Issuing.requireIssuable',
         'portico/src/grants/issuing.ts#Issuing.forPerson',
       ),
       decision(
-        'May a client have tokens for itself?',
+        'May a client get tokens for itself?',
         'portico/src/grants/client-credentials.ts#ClientCredentialsGrant.answer',
       ),
       decision(
-        'Was a device approved by this person? (switch)',
+        'Did this person approve the device? (switch)',
         'portico/src/features/device/approvals.ts#Approvals.allow',
         'portico/src/features/device/grant.ts#deviceGrant',
         'portico/src/features/device/guesses.ts#Guesses.attempt',
@@ -184,7 +184,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/assertions/workloads.ts#matchesSubject',
       ),
       decision(
-        'Does the DPoP proof fit this request, and is it unused? (switch)',
+        'Does the DPoP proof match this request, and is it new? (switch)',
         'portico/src/keys/jws/dpop-proof.ts#checkDpopProof',
         'portico/src/features/dpop/dpop.ts#Dpop.claim',
         'portico/src/features/dpop/binding.ts#DpopBinding.prove',
@@ -199,17 +199,17 @@ export const SUBJECTS: readonly Subject[] = [
     title: 'Use of a token',
     decisions: [
       decision(
-        'Is the token alive? One statement, with its authorization and client',
+        'Are the token, its authorization and its client valid? (one statement)',
         'portico/src/resource/bearer.ts#BearerTokens.lookUp',
         'portico/src/store/sql/access-tokens.ts#AccessTokenRecords.findAccessToken',
       ),
       decision(
-        'Which scopes count now?',
+        'Which scopes of the token are usable now?',
         'portico/src/resource/bearer.ts#BearerTokens.#usableScopes',
         'portico/src/resource/bearer.ts#BearerTokens.honouredScopes',
       ),
       decision(
-        'Is a bound token shown with its key?',
+        'Does the request prove the key of a bound token?',
         'portico/src/resource/bearer.ts#BearerTokens.#bindingProblem',
         'portico/src/features/dpop/resource-proofs.ts#ResourceProofs.#judge',
       ),
@@ -229,7 +229,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/features/step-up/granted-before.ts#grantedBefore',
       ),
       decision(
-        'What does introspection tell, and to whom?',
+        'What does introspection return, and to which callers?',
         'portico/src/endpoints/introspect.ts#IntrospectEndpoint',
       ),
       decision(
@@ -250,7 +250,7 @@ export const SUBJECTS: readonly Subject[] = [
     title: 'MCP',
     decisions: [
       decision(
-        'May this request call at all?',
+        'May this request use the endpoint?',
         'mcp/src/rpc-endpoint.ts#RpcEndpoint.#useRefusal',
         'mcp/src/origins.ts#isForeign',
         'mcp/src/tools/tool-access.ts#reachesResource',
@@ -279,11 +279,11 @@ export const SUBJECTS: readonly Subject[] = [
         'kit/src/accounts/login.ts#SignInPage.#isOurs',
       ),
       decision(
-        'Does a bearer request stay without a session?',
+        'Is a request with a bearer token handled without a session?',
         'portico/src/authorization/refuse-bearer.ts#refuseBearer',
       ),
       decision(
-        'Where may a sign-in or a sign-out lead?',
+        'Where may the browser go after a sign-in or sign-out?',
         'portico/src/http/return-path.ts#returnPath',
         'portico/src/features/logout/request.ts#LogoutRequests.#requireRegistered',
       ),
@@ -297,24 +297,24 @@ export const SUBJECTS: readonly Subject[] = [
         'admin/src/forms.ts#Forms.refusal',
       ),
       decision(
-        'Which address is the caller?',
+        'What is the IP address of the caller?',
         'kit/src/http/client-address.ts#resolveClientAddress',
         'portico/src/http/addresses.ts#canonicalAddress',
       ),
       decision(
-        'What does an endpoint read from a request of Node, and what does it send?',
+        'What does an endpoint read from a Node request, and what does it send?',
         'portico/src/mounts/node/mount.ts#answerOf',
         'portico/src/mounts/node/incoming-request.ts#IncomingRequest',
         'portico/src/mounts/node/sent-answer.ts#isPlain',
       ),
       decision(
-        'Who is signed in to this browser, and is the form from it?',
+        'Who is signed in to this browser, and does the form come from this browser?',
         'portico/src/accounts.ts#Accounts.visitor',
         'portico/src/form-token.ts#isFormToken',
       ),
       decision('May this client use this grant?', 'portico/src/grants/grant-types.ts#checked'),
       decision(
-        'Which endpoint answers, in a framework?',
+        'Which endpoint responds to a request in a framework?',
         'portico/src/mounts/fetch/dispatch.ts#MountedEndpoints.dispatch',
         'kit/src/dispatch.ts#Dispatcher.#handle',
       ),
@@ -335,7 +335,7 @@ export const SUBJECTS: readonly Subject[] = [
         'portico/src/tokens/claims.ts#claimNames',
       ),
       decision(
-        'Are two secret values equal? In constant time',
+        'Are two secret values equal? (compared in constant time)',
         'portico/src/http/constant-time.ts#equalInConstantTime',
       ),
     ],
