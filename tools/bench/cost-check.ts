@@ -1,5 +1,4 @@
-// `npm run bench:cost [-- --commit commit] [--base commit] [--check] [--accept reason]
-//   [--works part]`
+// `npm run bench:cost [-- --commit name] [--base name] [--check] [--accept reason] [--works part]`
 //
 // Counts the instructions of the server for a request, in this checkout and at an earlier commit.
 // Fails if a work costs 3 % more. The earlier commit is the last ancestor in cost-history.jsonl.

@@ -1,6 +1,6 @@
 import { FailedAttempts } from 'portico/extension';
 
-// Stands for your own users and sign-in. Use the ones of your application instead.
+// Replace this with your own users and sign-in.
 const users = [
   {
     id: '1',
@@ -14,8 +14,7 @@ const users = [
 
 export const userById = (id: string) => users.find((user) => user.id === id);
 
-// Slows down guesses. After five wrong passwords for an account, most attempts fail for up to 30
-// seconds, even with the right password.
+// Slows down guesses after five wrong passwords for an account.
 const attempts = new FailedAttempts();
 
 export async function checkPassword(email: unknown, password: unknown) {
