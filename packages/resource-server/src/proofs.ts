@@ -14,8 +14,7 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * Thrown when the process cannot remember more proofs. It can then not know whether a proof was
- * used before.
+ * Thrown when the process cannot remember more proofs and so cannot detect a second use of a proof.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -49,8 +48,7 @@ export class Proofs {
   }
 
   /**
-   * Returns null if the request has a valid and unused proof for this key. Otherwise returns why
-   * the request is rejected.
+   * Returns why the request is rejected, or null if it has a valid and unused proof for this key.
    */
   async refusal(
     token: string,
@@ -103,7 +101,7 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 
 /**
  * Remembers proofs in memory. Removes expired proofs each time the number of proofs has doubled, so
- * that the average cost of a proof does not depend on their number.
+ * that the average cost per proof stays constant.
  */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();

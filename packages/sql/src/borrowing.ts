@@ -5,12 +5,12 @@ import { noConnection } from './failures.ts';
 const LONGEST_WAIT = 5000;
 /**
  * The maximum number of requests that may wait for a connection. Portico rejects further requests.
- * There is a limit because a request cannot leave the queue of such a pool.
+ * The limit is needed because a request cannot leave the queue of the application's pool.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Takes connections from the application's pool. It counts the connections in use, and reports when
+ * Borrows connections from the application's pool. Counts the connections in use, and reports when
  * all of them are returned.
  */
 export class Borrowing<Client> {

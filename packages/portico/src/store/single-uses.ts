@@ -2,14 +2,12 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/**
- * The kinds of single-use values. Kinds are independent: the same `jti` can be used once per kind.
- */
+/** The kinds of single-use values. The same `jti` can be used once for each kind. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**
- * Values that can be used only once across all processes: a signed string, identified by its `jti`,
- * or a form.
+ * Values that can be used only once across all processes: signed strings, identified by their
+ * `jti`, and forms.
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;

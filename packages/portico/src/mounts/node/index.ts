@@ -21,9 +21,9 @@ export interface NodeMount {
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Runs a handler with a working `token()`. If `token()` refuses the request, sends the response.
-   * Rejects with any other error from the handler. If you have several resources, pass one:
-   * `server.resource(url)`.
+   * Makes `token()` work in a handler. If `token()` refuses the request, sends the 401 or 403
+   * response. Rejects with any other error from the handler. If you have several resources, pass
+   * one: `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,
