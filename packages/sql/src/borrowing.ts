@@ -31,8 +31,8 @@ export class Borrowing<Client> {
   }
 
   /**
-   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. If the
-   * pool provides it later, returns it to the pool immediately.
+   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. A
+   * connection that arrives later goes back to the pool immediately.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
