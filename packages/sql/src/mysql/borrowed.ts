@@ -131,8 +131,8 @@ function corePool(given: MysqlPool): Pool {
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * The driver's options for Portico's statements. They override the pool's options, but only for
- * types that Portico's tables use.
+ * The driver's options for Portico's statements. They override the pool's options, except for types
+ * that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
