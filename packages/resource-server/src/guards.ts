@@ -33,7 +33,7 @@ export interface GuardedRequest {
     readonly authorization?: string | undefined;
     readonly dpop?: string | string[] | undefined;
   };
-  /** The request method, such as `GET`. */
+  /** The request method, for example `GET`. */
   readonly method?: string;
   /** The path and query as received. */
   readonly originalUrl?: string;

@@ -85,8 +85,8 @@ export class Proofs {
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt);
-      // Also accept 1, because some database drivers return it. Reject all other values, such as
-      // rows.
+      // Also accept 1, because some database drivers return it. Reject all other values, for
+      // example rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');

@@ -19,7 +19,7 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   /** Returns the checks that the doctor can run. They are loaded on demand. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database: either a statement to which you add a file name, or advice for
+   * How to copy a running database: either a statement that you add a file name to, or advice for
    * the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };

@@ -37,7 +37,7 @@ export interface SchemaConnection extends SqlConnection {
  * the name of its plugin.
  */
 export interface Migration {
-  /** The step's name, such as `oauth_server_0001_initial`. */
+  /** The step's name, for example `oauth_server_0001_initial`. */
   readonly name: string;
   /**
    * Applies the step. It may run twice (see `change`), so a second run must not write data again.

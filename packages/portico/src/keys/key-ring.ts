@@ -34,8 +34,8 @@ export interface KeyRingParts extends KeySources {
  * The keys in one directory, which several processes may share, and the server's KeySigners.
  *
  * Each key is a file that never changes. All keys are published, and the newest key of each
- * algorithm signs. So a new key signs in all processes without a restart. If an algorithm has a
- * KeySigner, it signs instead of the files.
+ * algorithm signs. A new key signs in all processes without a restart. If an algorithm has a
+ * KeySigner, the KeySigner signs instead of the files.
  */
 export class KeyRing {
   /** The algorithms that the key ring supports. */
@@ -130,8 +130,8 @@ export class KeyRing {
    *
    * You can call this on a schedule. While a new key waits to sign, no further key is created.
    *
-   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
-   * In that case, nothing has changed.
+   * Throws a RangeError for invalid options. Throws a KeyRotationError, and changes nothing, if
+   * rotation is not possible.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');

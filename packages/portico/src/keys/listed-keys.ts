@@ -127,8 +127,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys in the order in which they sign. While a staged key is being renamed, it has
-   * two file names.
+   * Returns the keys, sorted by when they start to sign. While a staged key is being renamed, it
+   * has two file names.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;

@@ -8,8 +8,8 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. The server looks up the token before your handler runs.
- * So no method is asynchronous, and the values do not change during the request. Sessions and
+ * The access token of the current request. The server looks up the token before your handler runs,
+ * so no method is asynchronous and the values do not change during the request. Sessions and
  * cookies are never used.
  */
 export interface TokenAccessor extends TokenMembers {

@@ -20,8 +20,8 @@ export class SingleUses {
 
   /**
    * Records a use. Returns whether it is the first one. `of` identifies the value within its kind,
-   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. In that case, the
-   * value may still be unused.
+   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown: the value may
+   * then still be unused.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -31,7 +31,7 @@ export {
 export interface PorticoOptions {
   /** The server. Providers inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
-  /** Other servers to mount, such as an McpServer. */
+  /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
   /** Called when the application shuts down. Close the resources that the factory opened. */
   readonly close?: () => Promise<void>;

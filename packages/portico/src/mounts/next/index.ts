@@ -41,7 +41,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
-/** The server, followed by other servers to mount, such as an McpServer. */
+/** The server, followed by other servers to mount, for example an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {

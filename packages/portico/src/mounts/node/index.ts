@@ -33,7 +33,7 @@ export interface NodeMount {
   ): Promise<void>;
 }
 
-/** Mounts the endpoints of the server and of `more`, such as an McpServer. */
+/** Mounts the endpoints of the server and of `more`, for example an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

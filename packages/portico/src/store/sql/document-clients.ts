@@ -54,8 +54,7 @@ export class DocumentClientRecords {
   /**
    * Unblocks a revoked document client and treats it as a new client. Until its document is stored
    * again, the client has no redirect URIs and no grants. Its earlier authorizations and tokens
-   * end, including those that are being issued right now. Returns false if the client is not
-   * revoked.
+   * end, including those that are just being issued. Returns false if the client is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
