@@ -10,8 +10,8 @@ import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * Work that takes time. Each task is one object for the whole lifetime of the server, so you can
- * use it as a map key.
+ * Work whose duration is measured. Each task is the same object for the lifetime of the server, so
+ * you can use it as a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
@@ -56,24 +56,26 @@ export interface Telemetry {
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
-   * Called when an endpoint has responded with this status. `token()` reports your own routes in
-   * the same way.
+   * Called when an endpoint has responded with this status. Also called for your own routes that
+   * use `token()`.
    */
   answered(endpoint: string, status: number): void;
-  /** Called when a token of this kind is issued for the first time. */
+  /**
+   * Called when a new token of this kind is issued, but not when an earlier response is sent again.
+   */
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
    * Called when a request is refused. `reason` is one of a fixed set, for example `invalid_grant`.
    */
   refused(endpoint: string, reason: string): void;
-  /** Called when a code or a refresh token is used a second time. */
+  /** Called when an authorization code or a refresh token is used again. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
    * Called after expired rows of one kind, for example `access_tokens`, were removed. `count` is at
    * least 1.
    */
   removed(rows: string, count: number): void;
-  /** Called when a server starts. You can read the server's state from then on. */
+  /** Called when a server starts. From then on, you can read the server's state. */
   observe(server: ObservedServer): void;
 }
 
@@ -100,8 +102,8 @@ export interface Measurement {
  */
 export interface ObservedServer {
   /**
-   * How many statements and transactions were retried. The numbers only grow. Null if the store
-   * does not count retries.
+   * How many statements and transactions were retried. The numbers never decrease. Null if the
+   * store does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /** The connections to a database server. Null if the store has none or does not count them. */
@@ -147,8 +149,8 @@ export interface Measuring {
   /** Like `refused`, for a refusal without an error. The reason is the status. */
   refusedWith(endpoint: string, status: number): void;
   /**
-   * Like `Telemetry.observe`. Called when the server is complete. `clock` returns milliseconds
-   * since 1970.
+   * Like `Telemetry.observe`. Called when the server is ready. `clock` returns milliseconds since
+   * 1970.
    */
   observe(keys: KeyRing, clock: () => number, outbox: Outbox): void;
 }

@@ -23,14 +23,14 @@ export interface MetadataAdditions {
   readonly responseModes: readonly string[];
 }
 
-/** Whether the server can grant `openid` to a client that no operator registered. */
+/** Whether a client that no operator registered can get the scope `openid`. */
 function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
   return keys.some(({ algorithm }) => profile?.idTokenAlgorithms.includes(algorithm) ?? true);
 }
 
 /**
- * Returns the scopes that the metadata lists. Many unverified clients request every listed scope.
- * So if the server accepts such clients, the list contains only scopes that they can get.
+ * Returns the scopes for the metadata. If the server accepts unverified clients, the list contains
+ * only scopes that they can get, because many of them request every listed scope.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,

@@ -70,7 +70,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Whether the Content-Type is that of a form (RFC 6749 appendix B). */
+/** Whether the Content-Type says that the body is a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
   return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
@@ -111,8 +111,8 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Turns a failure to read the body into an error. A sender that disconnects gets `invalid_request`,
- * because the server is not at fault.
+ * Turns a failure to read the body into an error. If the sender disconnected, the error is
+ * `invalid_request`, because the server is not at fault.
  */
 export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');

@@ -4,7 +4,7 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The path of the token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The path prefixes of the endpoints. `mountPath` is the prefix of incoming requests. */
+/** The path prefixes of the endpoints. `mountPath` is the prefix in incoming requests. */
 export interface Mounting {
   readonly basePath: string;
   readonly mountPath: string;

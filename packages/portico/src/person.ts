@@ -39,9 +39,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why these values cannot identify an account, or null if they can. Some engines change
- * malformed text, so two people could become one. Engines also treat NUL and long text differently:
- * some reject it, and others truncate it.
+ * Returns why these values cannot identify an account, or null if they can. Some database engines
+ * change malformed text, so two people could get the same identifier. Some engines reject NUL and
+ * long text, and others truncate it.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {

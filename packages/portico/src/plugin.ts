@@ -34,7 +34,7 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 /** The options of the plugin, in addition to the configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * Your host, in place of the kit's accounts, sessions and sign-in. You can also give a function
+   * Your host. It replaces the kit's accounts, sessions and sign-in. You can also pass a function
    * that receives the kit application and returns the host. If the host omits the log, views,
    * hasher or audit, the kit application provides them.
    */
@@ -59,7 +59,7 @@ export interface OAuthServerPluginOptions<Context = unknown> {
    * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
    */
   readonly features?: readonly Feature[];
-  /** Signing keys that are not stored in files, for example in a hardware module. Default: none. */
+  /** Signing keys outside the key directory, for example in a hardware module. Default: none. */
   readonly keySigners?: readonly KeySigner[];
 }
 
@@ -149,7 +149,7 @@ function clientChoices(features: readonly Feature[]): ClientChoices {
   };
 }
 
-/** Returns the server's parts, from the application and the plugin's options. */
+/** Builds the server's parts from the application and the plugin's options. */
 function serverParts<Context>(
   application: Application,
   host: OAuthServerPluginOptions<Context>['host'],
@@ -202,7 +202,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The request did not arrive through the kit.
+        // The kit did not handle this request.
         return null;
       }
     },
@@ -211,8 +211,8 @@ function kitDefaults(application: Application): HostDefaults {
 }
 
 /**
- * Returns the kit application's host contract. Throws a ConfigurationError if an application mounts
- * Portico without a `host`.
+ * Returns the host that the kit application provides. Throws a ConfigurationError if there is no
+ * kit and no `host` option.
  */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;

@@ -9,7 +9,7 @@ import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts'
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** Describes the profile in the command's help. Printed after the profile's name. */
+  /** The description of the profile in the command's help, printed after its name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
@@ -24,7 +24,7 @@ export interface SecurityProfile {
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after its use instead of being replaced. */
+  /** Whether a refresh token stays valid after use. If not, each use replaces the token. */
   readonly refreshTokensStay: boolean;
   /** Whether a missing code verifier counts as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
@@ -39,7 +39,7 @@ export interface SecurityProfile {
   registrationProblem(client: ClientMetadata): string | null;
 }
 
-/** The client data that decides which profile applies. */
+/** The client data that determines which profile applies. */
 interface GovernedClient {
   readonly profile: string | null;
   readonly grants: readonly Grant[];
@@ -49,15 +49,12 @@ interface GovernedClient {
 export interface OfferedProfile extends SecurityProfile {
   /** Whether the profile applies to the whole server. */
   readonly isServers: boolean;
-  /** The configuration keys that are off, although the profile needs them. */
+  /** The configuration keys that the profile needs but that are off. */
   readonly missing: readonly string[];
 }
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
-/**
- * The profile of a client if no feature of this server provides the client's own profile. The
- * client gets no tokens.
- */
+/** Used if no feature of this server provides the client's profile. The client gets no tokens. */
 const UNKNOWN: SecurityProfile = {
   name: '',
   says: '',
@@ -73,7 +70,7 @@ const UNKNOWN: SecurityProfile = {
   registrationProblem: () => UNKNOWN_PROFILE,
 };
 
-/** Decides which profile applies to a client, and whether the profile refuses the client. */
+/** Determines which profile applies to a client, and whether the profile refuses the client. */
 export class Profiles {
   /** The profile that applies to the whole server, or null. */
   readonly servers: SecurityProfile | null;

@@ -5,8 +5,8 @@
 
 const MOST_CHARACTERS = 200;
 /**
- * Matches text as long as this server's secrets, tokens and codes. A client may have sent one in
- * the wrong place.
+ * Matches text that is at least as long as this server's secrets, tokens and codes. A client may
+ * send a secret in the wrong place.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /**
@@ -15,8 +15,8 @@ const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
 /**
- * Matches the last word of a shortened text. The word may be the beginning of a secret that is now
- * too short to recognize.
+ * Matches the last word of a shortened text. The word may be part of a secret that was cut off and
+ * is no longer recognizable.
  */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
@@ -56,15 +56,14 @@ export function quotedList(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The minimum length of a secret in an import. Shorter text cannot be a secret. */
+/** The minimum length of an imported secret. Shorter text cannot be a secret. */
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id. The log must show a typing error, but must not show a secret in the
- * wrong place.
+ * Quotes an unknown client id for the log. The log should reveal a typing error, but not a secret
+ * that was sent as the id.
  *
- * - An id in the form of this server's ids is shown in full. So is an id that is too short to be a
- *   secret.
+ * - An id in this server's format, or too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.
  * - Any other id is shortened in the middle: at most four characters remain at each end, and never
  *   more than a quarter of the id in total.

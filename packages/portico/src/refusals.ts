@@ -43,8 +43,8 @@ export function logRefusal(
 }
 
 /**
- * Returns the caller's address, or null if the host throws. Otherwise, the host's error would turn
- * the refusal into a server error.
+ * Returns the caller's address, or null if the host throws. An error of the host must not turn the
+ * refusal into a server error.
  */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
@@ -88,7 +88,8 @@ function getDetail(error: Error): string {
 const clients = new Note<string>('client');
 
 /**
- * Records which client sent a request. If the request is refused, the log line names the client.
+ * Records which client sent a request, so that the log can name the client if the request is
+ * refused.
  */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);

@@ -28,7 +28,7 @@ export interface Server {
   readonly issuer: string;
   /** The issuer's origin. */
   readonly origin: string;
-  /** `base_path`: empty, or a path such as `/auth`. */
+  /** The `base_path`: empty, or a path like `/auth`. */
   readonly basePath: string;
   /** The path prefix of incoming requests. This is `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
@@ -58,7 +58,10 @@ export interface Server {
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /** The ways an application can become a client without an operator. Features provide them. */
+  /**
+   * The ways in which an application can become a client without an operator. Features provide
+   * them.
+   */
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
@@ -88,8 +91,8 @@ export interface Server {
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Returns the feature that checks and ends access from organizations. Returns null if no feature
-   * does. Call it after every feature has started.
+   * Returns the feature that checks and ends access that organizations granted, or null if there is
+   * no such feature. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
   /** Encrypts data that browsers and clients store for the server. */
@@ -112,7 +115,7 @@ export interface ClientArrival {
   readonly says: string;
   /** The words that follow "Applications come". */
   readonly as: string;
-  /** The initial access tokens that clients can use for this. Default: none. */
+  /** The initial access tokens that clients can register with. Default: none. */
   readonly tokens?: ArrivalTokens;
 }
 
@@ -124,7 +127,7 @@ export interface ArrivalTokens {
   readonly command: string | null;
 }
 
-/** Encrypts with a key that all processes of the installation share. */
+/** Encrypts content with a key that all processes of the installation share. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
@@ -133,7 +136,8 @@ export interface Sealer {
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the current key encrypted the content. The server will soon remove the previous key.
+   * Whether the content was encrypted with the current key. The server will soon remove the
+   * previous key.
    */
   isCurrent(sealed: string): boolean;
 }

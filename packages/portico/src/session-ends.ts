@@ -9,15 +9,12 @@ export type EndedSessions =
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call it after the commit. The function that your application gets logs errors and never rejects,
+ * Call this after the commit. Your application gets a function that logs errors and never rejects,
  * because the change is already committed.
  */
 export type AfterCommit = () => Promise<void>;
 
-/**
- * Called in the transaction that ends sessions of the application. It must use only this
- * connection.
- */
+/** Called in the transaction that ends sessions of the application. Use only this connection. */
 export type OnSessionEnd = (
   connection: SqlConnection,
   ended: EndedSessions,
@@ -35,14 +32,14 @@ export class SessionEnds {
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** `listeners` and `log` are called only after every feature has started. */
+  /** Calls `listeners` and `log` only after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
     this.#log = log;
   }
 
-  /** Whether any feature wants to know when sessions end. */
+  /** Whether any feature listens for the end of sessions. */
   get isHeard(): boolean {
     return this.#listeners().length > 0;
   }

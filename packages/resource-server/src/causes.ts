@@ -1,4 +1,4 @@
-/** Matches the error codes of the system and of libraries, such as `ECONNREFUSED`. */
+/** Matches error codes of the system and of libraries, for example `ECONNREFUSED`. */
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
@@ -15,8 +15,8 @@ export function codeWithin(error: unknown): string | null {
 }
 
 /**
- * Returns an error's code. If it has none, returns its class name, such as `TypeError`. Returns
- * null if it has neither.
+ * Returns an error's code or, if it has none, its class name, for example `TypeError`. Returns null
+ * if it has neither.
  */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);

@@ -8,20 +8,20 @@ import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
  */
 export interface DpopOptions {
   /**
-   * The API's public URL, such as `https://api.example.com`. The URL in a proof must be this URL
-   * plus the request's path. The `Host` header has no effect. If a proxy removes a path prefix from
-   * requests, include the prefix here.
+   * The API's public URL, for example `https://api.example.com`. The URL in a proof must be this
+   * URL plus the request's path. The `Host` header has no effect. If a proxy removes a path prefix
+   * from requests, include the prefix here.
    */
   readonly publicUrl: string;
   /**
-   * Whether all tokens must be bound. Default: false. Unbound tokens are then accepted with the
+   * Whether all tokens must be bound. Default: false, which also accepts unbound tokens with the
    * scheme Bearer.
    */
   readonly required?: boolean;
   /**
    * Marks a proof as used. Returns true if no process of the API has marked it before. Store the
    * hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each process remembers
-   * only the proofs that it received itself. An attacker can then use a stolen proof once in each
+   * only the proofs that it received itself, so an attacker can use a stolen proof once in each
    * process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
@@ -44,11 +44,11 @@ export interface AuthenticationRequirement {
 
 /** The parts of a request that a proof must match. */
 export interface SentRequest {
-  /** The request method, such as `GET`. */
+  /** The request method, for example `GET`. */
   readonly method: string;
   /** The path and query as received, before the framework changes them. */
   readonly target: string;
-  /** The `DPoP` header, or null. If there are several, join them with commas. */
+  /** The `DPoP` header, or null. If there are several headers, join them with commas. */
   readonly dpop: string | null;
 }
 
@@ -98,8 +98,8 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret.
- * From the authorization server's response, it contains only the status and the client id.
+ * Describes a rejected request for `onRefusal`. It contains no token, proof, header or secret, and
+ * only the status and the client id from the authorization server's response.
  */
 export interface Refusal {
   /** The status of the response. */

@@ -13,7 +13,7 @@ import type { ResourceServer } from './server.ts';
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /**
- * Returns the token of a request that a guard below has accepted. Throws an Error for other
+ * Returns the token of a request that one of the guards has accepted. Throws an Error for other
  * requests.
  */
 export function tokenOf(request: object): IntrospectedToken {
@@ -33,7 +33,7 @@ export interface GuardedRequest {
     readonly authorization?: string | undefined;
     readonly dpop?: string | string[] | undefined;
   };
-  /** The request method, such as `GET`. */
+  /** The request method, for example `GET`. */
   readonly method?: string;
   /** The path and query as received. */
   readonly originalUrl?: string;
@@ -80,8 +80,8 @@ export interface GuardedContext {
     readonly raw: Request;
   };
   /**
-   * The response so far. If it already has a header that the guard also sets, Hono sends the value
-   * from this response.
+   * The response so far. If it already contains a header that the guard also sets, Hono sends this
+   * response's value.
    */
   readonly res?: { readonly headers: Headers };
 }
@@ -136,8 +136,8 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       }
       tokens.set(req, outcome);
     } catch (error) {
-      // Express 4 ignores the promise, so a rejection would end the process. The promise may reject
-      // if, for example, the application sent a response while this guard was waiting.
+      // Express 4 ignores the promise, so a rejection would end the process. The promise can
+      // reject, for example, if the application sends a response while this guard waits.
       next(error);
       return;
     }

@@ -6,24 +6,24 @@ import { codeWithin } from './causes.ts';
 /** A token and what it allows, according to the authorization server's latest response. */
 export interface IntrospectedToken {
   /**
-   * When the token expires, in milliseconds since 1970. It is null if the authorization server does
-   * not report it.
+   * When the token expires, in milliseconds since 1970. Null if the authorization server does not
+   * report it.
    */
   readonly expiresAt: number | null;
   /** The id of the client that got the token. */
   readonly clientId: string;
   /** The token's current scopes. */
   readonly scopes: readonly string[];
-  /** The person's public identifier. It is null for a client-credentials token. */
+  /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
   /**
-   * When the person authenticated (`auth_time`), in milliseconds since 1970. It is missing if the
+   * When the person authenticated (`auth_time`), in milliseconds since 1970. Missing if the
    * authorization server does not report it.
    */
   readonly authenticatedAt?: number;
   /**
-   * The level of assurance of that authentication. It is missing if the authorization server does
-   * not report it.
+   * The level of assurance of that authentication. Missing if the authorization server does not
+   * report it.
    */
   readonly acr?: string;
 }
@@ -32,14 +32,12 @@ export interface IntrospectedToken {
 const TIMEOUT = 5000;
 
 /**
- * A token that may be used here. If it is bound, each request also needs a proof, even if the
+ * A token that this API accepts. If it is bound, each request also needs a proof, even if the
  * introspection response comes from the cache.
  */
 export interface UsableToken {
   readonly token: IntrospectedToken;
-  /**
-   * The thumbprint of the key to which the token is bound. It is null if the token is not bound.
-   */
+  /** The thumbprint of the key that the token is bound to. Null if the token is not bound. */
   readonly boundTo: string | null;
 }
 
@@ -84,12 +82,12 @@ interface CachedAnswer {
   readonly until: number;
 }
 
-/** The authorization server, and the client's credentials at this server. */
+/** The authorization server, and the client's credentials for it. */
 export interface Asking {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The audience that tokens must have. It is null if tokens must have no audience. */
+  /** The audience that tokens must have. If null, tokens must have no audience. */
   readonly audience: string | null;
   readonly cache: { readonly seconds: number; readonly entries: number };
   readonly allowsInsecureRequests: boolean;
@@ -127,11 +125,11 @@ export class Introspection {
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // Check the token's expiry and the time limit of the cache. The time limit uses
-    // `performance.now()`, because the system clock may be set back.
+    // Check both the token's expiry and the cache's time limit. The time limit uses
+    // `performance.now()`, because the system clock can jump back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now())
       return found.answer;
-    // Start the time limit before the request, because the server may revoke the token before the
+    // The time limit starts before the request, because the server may revoke the token before the
     // response arrives.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
@@ -213,9 +211,9 @@ function getAuthentication({
 }
 
 /**
- * Returns the key to which the token is bound (RFC 9449 section 6.2), or null if the token is not
- * bound. Returns undefined if it is bound in another or an unknown way. The token can then not be
- * used here.
+ * Returns the key that the token is bound to (RFC 9449 section 6.2), or null if the token is not
+ * bound. Returns undefined if the token is bound in a way that is not supported, and therefore not
+ * usable.
  */
 function getBinding({
   cnf,

@@ -55,8 +55,7 @@ export class Proofs {
   }
 
   /**
-   * Returns null if the request has a valid and unused proof for this key. Otherwise returns why
-   * the request is rejected.
+   * Returns why the request is rejected, or null if it has a valid and unused proof for this key.
    */
   async refusal(
     token: string,

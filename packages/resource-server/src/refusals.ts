@@ -12,10 +12,7 @@ export interface Grounds {
   readonly reason: RefusalReason;
   readonly detail?: string | null;
   readonly answered?: number | null;
-  /**
-   * The client id from the authorization server's response. It may have any type, because it was
-   * not checked.
-   */
+  /** The client id from the authorization server's response, unchecked. It may have any type. */
   readonly clientId?: unknown;
 }
 
@@ -86,8 +83,8 @@ export function refusalFor(grounds: Grounds, scope: string, secrets: readonly st
 }
 
 /**
- * Matches a client id (RFC 6749 appendix A.1) of limited length. It cannot break a log line or make
- * the line too long.
+ * Matches a client id (RFC 6749 appendix A.1) of limited length. Such an id cannot break a log line
+ * or make it too long.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
 
@@ -97,8 +94,8 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener. The listener cannot affect the response: exceptions are ignored, and a
- * returned promise is not awaited.
+ * Calls the listener, which cannot affect the response: exceptions are ignored, and a returned
+ * promise is not awaited.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
@@ -108,8 +105,8 @@ export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal)
 /** Details for the `WWW-Authenticate` header of a response. */
 export interface Challenge {
   /**
-   * The metadata URL. If it is null, the header contains the scope only if the token does not have
-   * it.
+   * The metadata URL. If null, the header contains the scope only if the token does not have the
+   * scope.
    */
   readonly metadata: string | null;
   /**

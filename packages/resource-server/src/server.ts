@@ -31,8 +31,8 @@ export interface ResourceServerOptions {
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
    * The URL of the API's metadata (RFC 9728). If set, the `WWW-Authenticate` headers from
-   * `authorize` contain this URL and the needed scope, even if the request has no token. Scripts of
-   * other origins that may read the API's responses may also read this header. Off by default.
+   * `authorize` contain this URL and the required scope, even if the request has no token. Scripts
+   * of other origins that may read the API's responses may also read this header. Off by default.
    */
   readonly resourceMetadata?: string;
   /**
@@ -54,8 +54,8 @@ export interface ResourceServerOptions {
 export type ResourceServer = Readonly<IntrospectingServer>;
 
 /**
- * Creates a resource server. It sends no request until it gets a token. Throws a TypeError in these
- * cases:
+ * Creates a resource server. It sends no request before it receives a token. Throws a TypeError in
+ * these cases:
  * - The issuer contains a user name or password.
  * - The issuer uses http, and `allowInsecureRequests` is not set.
  * - `resourceMetadata` is not a URL.
@@ -72,12 +72,12 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** The secret in each form in which it is sent, because a response could repeat any of them. */
+  /** All forms in which the secret is sent, because a response could repeat any of them. */
   readonly #credentials: readonly string[];
 
   /**
-   * `shared` is another server with the same options. Both then use the same introspection and
-   * cache, and the same record of used proofs.
+   * `shared` is another server with the same options. Both servers then share introspection, cache
+   * and used proofs.
    */
   constructor(
     options: ResourceServerOptions,
@@ -130,11 +130,11 @@ class IntrospectingServer {
   };
 
   /**
-   * Returns a resource server that also checks the person's authentication. It must be recent
-   * enough, or have a sufficient level of assurance. Otherwise the response has the status 401 and
-   * contains the requirement for the client's next authorization request (RFC 9470 section 3). The
-   * authorization server must include the authentication in its introspection responses. A Portico
-   * server does so with `oauth_server:reauthentication`. Throws if the requirement is not valid.
+   * Returns a resource server that also checks the person's authentication: how recent it is, and
+   * its level of assurance. If it is not sufficient, the response has the status 401 and tells the
+   * client what to request next (RFC 9470 section 3). The authorization server must include the
+   * authentication in its introspection responses; a Portico server does so with
+   * `oauth_server:reauthentication`. Throws if the requirement is not valid.
    *
    * @example
    * const recent = resource.requireAuthentication({ maxAge: 300 });
@@ -189,8 +189,8 @@ class IntrospectingServer {
 }
 
 /**
- * Throws if the issuer cannot be used. Neither the message nor the extra properties of the error
- * may contain a password.
+ * Throws if the issuer is not usable. Neither the error's message nor its properties may contain a
+ * password.
  */
 function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   const url = URL.parse(issuer);

@@ -5,12 +5,12 @@ import { noConnection } from './failures.ts';
 const LONGEST_WAIT = 5000;
 /**
  * The maximum number of requests that may wait for a connection. Portico rejects further requests.
- * There is a limit because a request cannot leave the queue of such a pool.
+ * The limit is needed because a request cannot leave the queue of the application's pool.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Takes connections from the application's pool. It counts the connections in use, and reports when
+ * Borrows connections from the application's pool. Counts the connections in use, and reports when
  * all of them are returned.
  */
 export class Borrowing<Client> {
@@ -31,8 +31,8 @@ export class Borrowing<Client> {
   }
 
   /**
-   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. If the
-   * pool provides it later, returns it to the pool immediately.
+   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. A
+   * connection that arrives later goes back to the pool immediately.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)

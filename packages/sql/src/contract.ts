@@ -1,6 +1,6 @@
 /**
- * The interface through which the authorization server and the kit use a relational store. An
- * application can implement it itself.
+ * The interface that the authorization server and the kit use for a relational store. An
+ * application can implement it.
  */
 
 /** The engines that an application can use. For MariaDB, use `mysql`. */
@@ -8,13 +8,13 @@ export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
 /** The result of a statement. */
 export interface SqlResult<Row> {
-  /** The rows that a SELECT or RETURNING produced. Empty for other statements. */
+  /** The rows from a SELECT or RETURNING. Empty for other statements. */
   readonly rows: readonly Row[];
   /** How many rows an INSERT, UPDATE or DELETE matched. */
   readonly affected: number;
   /**
-   * The generated id of the row of a one-row INSERT. The id is exact even beyond 2^53. It is
-   * undefined if the engine does not report the id:
+   * The generated id of the row that an INSERT of one row added. The id is exact even beyond 2^53.
+   * It is undefined if the engine does not report the id:
    *
    * - PostgreSQL never reports it. Use RETURNING there.
    * - SQLite does not report it for an upsert, or for a table WITHOUT ROWID.
@@ -23,12 +23,12 @@ export interface SqlResult<Row> {
   readonly insertId?: bigint | undefined;
 }
 
-/** Runs statements. Either the store or an open transaction. */
+/** Runs statements, either on the store or in an open transaction. */
 export interface SqlConnection {
   /**
    * Runs one statement. Write parameters as `?` on all engines. 64-bit integers are returned as
-   * numbers. If the statement fails, rejects with the engine's own error. Pass the error to
-   * `isUnavailable` to find out whether the store could not be reached.
+   * numbers. If the statement fails, rejects with the engine's error. Use `isUnavailable` to check
+   * whether the store could not be reached.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -37,8 +37,8 @@ export interface SqlConnection {
 }
 
 /**
- * A value for a `?` in a statement. The authorization server never passes a bigint. An application
- * may pass a bigint, such as an `insertId`.
+ * A value for a `?` in a statement. The authorization server never passes a bigint, but an
+ * application may, for example an `insertId`.
  */
 export type SqlParameter = string | number | bigint | null;
 
@@ -55,15 +55,15 @@ export interface Database extends SqlConnection {
    * Runs one statement in a separate transaction.
    *
    * If the connection breaks while the statement runs, the store does not know whether the
-   * statement took effect. Only in this case, the store calls `committed` as soon as the database
-   * answers again. If `committed` returns true, the statement resolves with `affected` 1 and no
-   * rows. If it returns false, or if the database does not answer, the statement fails as
-   * unavailable. If you do not pass `committed`, the statement fails as unavailable immediately.
+   * statement took effect. Only then, the store calls `committed` as soon as the database answers
+   * again. If `committed` returns true, the statement resolves with `affected` 1 and no rows. If it
+   * returns false, or if the database does not answer, the statement fails as unavailable. Without
+   * `committed`, the statement fails as unavailable immediately.
    *
    * `committed` may write. The store calls it again if it fails as unavailable, for example on a
-   * standby. If `committed` returns false, the store does not run the statement again. An
-   * implementation of a store may ignore `committed`. In that case, a code or token may be used up
-   * although the client got a 503 response.
+   * standby. If `committed` returns false, the store does not run the statement again. Your own
+   * implementation may ignore `committed`. A code or token may then be used up although the client
+   * got a 503 response.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -74,14 +74,14 @@ export interface Database extends SqlConnection {
    * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED on other
    * engines). Commits if the work returns, and rolls back if it throws. After a deadlock or a
    * serialization failure, the store runs the work again, or rejects with an error that
-   * `isUnavailable` accepts. So the work must have no effects except its statements, and it must
-   * use only the connection that it receives.
+   * `isUnavailable` accepts. For this reason, the work must have no effects except its statements.
+   * It must use only the connection that it receives.
    *
    * If the connection breaks during the commit, the store does not know whether the commit took
-   * effect. Only in this case, the store calls `committed` as soon as the database answers again.
-   * If `committed` returns true, the transaction resolves with the result of the work. If it
-   * returns false, or if the database does not answer, the transaction fails as unavailable. If you
-   * do not pass `committed`, it also fails as unavailable.
+   * effect. Only then, the store calls `committed` as soon as the database answers again. If
+   * `committed` returns true, the transaction resolves with the result of the work. If it returns
+   * false, if the database does not answer, or without `committed`, the transaction fails as
+   * unavailable.
    *
    * `committed` may write. The store calls it again if it fails as unavailable. If `committed`
    * returns false, the store does not run the work again.
@@ -91,14 +91,14 @@ export interface Database extends SqlConnection {
     committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
   ): Promise<T>;
   /**
-   * Runs work whose reads belong together, such as all reads for one token check. A store may
-   * combine these reads to save time. They must not return data that is older than the first read.
+   * Runs work whose reads belong together, for example all reads for one token check. A store may
+   * combine these reads to save time, but no read may return data from before the first read.
    * Writes in the work run separately. `(work) => work()` is a valid implementation.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Whether the error means that the store cannot be reached, is too busy, or is read-only. In that
-   * case, the same call may succeed later or on another server, and the response is 503. Returns
+   * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
+   * response is then 503, because the same call may succeed later or on another server. Returns
    * false for an error in the statement itself.
    */
   isUnavailable(error: unknown): boolean;

@@ -17,8 +17,8 @@ export interface DatabaseParts {
   readonly schema: string | null;
   readonly engine: Engine;
   /**
-   * Identifies the store. While one of its transactions runs, its work may use the store only
-   * through the transaction's connection.
+   * Identifies the store. The work of a transaction may use this store only through the
+   * transaction's connection.
    */
   readonly store: object;
   readonly limits: TransactionLimits;
@@ -28,8 +28,8 @@ export interface DatabaseParts {
 }
 
 /**
- * Creates a store on an engine. The store rejects incorrect use of transactions and retries after
- * conflicts. If the answer to a commit was lost, the store finds out whether the commit succeeded.
+ * Creates a store on an engine. The store rejects incorrect use of transactions, retries after
+ * conflicts, and finds out whether a commit succeeded if the answer was lost.
  */
 export function createDatabase({
   dialect,
@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait on an embedded engine. It has no server that could recover, and after a permanent
-  // disk error, every write would wait.
+  // Do not wait on an embedded engine: it has no server that could recover. After a permanent disk
+  // error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -89,7 +89,7 @@ interface CommitParts {
 
 /**
  * Runs writes. If the answer to a commit was lost, calls the caller's `committed` to find out
- * whether the write is in the database, and returns the result as if the commit had been answered.
+ * whether the write is in the database. If it is, returns the result.
  */
 class Commits {
   readonly #parts: CommitParts;
@@ -158,8 +158,8 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 }
 
 /**
- * Rejects statements on the store while one of its transactions runs. Such a statement would wait
- * forever on SQLite. On a server, it would wait as soon as all connections are in use.
+ * Rejects statements on the store while one of its transactions runs. On SQLite, such a statement
+ * would wait forever. On a server, it would wait once all connections are in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

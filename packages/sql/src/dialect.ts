@@ -4,8 +4,8 @@ import type { MeaningsOf } from './meaning.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
- * The differences between the SQL of the engines. Each engine's folder contains one such object.
- * All other SQL is the same on all engines, and uses this object.
+ * The differences between the SQL of the engines. Each engine's folder contains one of these
+ * objects. All other SQL is the same on all engines.
  */
 export interface Dialect extends StatementDialect, SchemaDialect {
   /** The engine. */
@@ -16,10 +16,10 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly isEmbedded: boolean;
   /** Returns the meanings of the engine's errors. */
   readonly failures: MeaningsOf;
-  /** Returns the examinations that the doctor can run. They are loaded on demand. */
+  /** Returns the checks that the doctor can run. They are loaded on demand. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database: either a statement to which you add a file name, or advice for
+   * How to copy a running database: either a statement that you add a file name to, or advice for
    * the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
@@ -28,28 +28,25 @@ export interface Dialect extends StatementDialect, SchemaDialect {
 /** The parts of a dialect for statements about rows. */
 export interface StatementDialect {
   /**
-   * Returns an INSERT for `row`, such as `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a row
-   * with the same `key`, such as `(k)`, exists.
+   * Returns an INSERT for `row`, for example `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a
+   * row with the same `key`, for example `(k)`, exists.
    */
   insertIfNone(row: string, key: string): string;
-  /**
-   * The end of an INSERT. If a row with this id exists, the INSERT writes that row again, without
-   * changes.
-   */
+  /** The end of an INSERT. If a row with this id exists, the INSERT rewrites that row unchanged. */
   readonly unlessThere: string;
   /**
-   * A statement for use inside a transaction. After it, the transaction's statements wait only
-   * briefly for a lock. It is null if statements never wait long on this engine.
+   * A statement for use inside a transaction. The transaction's later statements wait only briefly
+   * for a lock. Null if statements never wait long on this engine.
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. It locks the selected rows, and leaves out rows that
-   * another transaction has locked. Empty if a transaction already locks everything.
+   * The end of a SELECT in a transaction. It locks the selected rows and skips rows that another
+   * transaction has locked. Empty if a transaction already locks everything.
    */
   readonly lockingUnlocked: string;
   /**
    * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
-   * space on each side. Compares byte by byte, because LIKE does not do so on every engine.
+   * space on each side. The comparison is byte by byte, unlike LIKE on some engines.
    */
   hasWord(list: string): string;
   /**
@@ -59,26 +56,26 @@ export interface StatementDialect {
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether every row that you read is durable. On PostgreSQL it may not be: after a restart, a
+   * Whether every row that you read is durable. On PostgreSQL, a row may not be: a restarted
    * primary also returns rows that no standby has yet. If a standby takes over, these rows are
    * lost. Only a write waits for the standbys.
    */
   readonly readsAreForGood: boolean;
   /**
-   * Whether the engine plans statements without the values of their parameters. PostgreSQL then
-   * assumes that every client has an average number of rows, and scans the primary key. To make the
-   * planner use the index, put the client column first in ORDER BY, and write the condition with
+   * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
+   * It then assumes that every client has an average number of rows, and scans the primary key. To
+   * make it use the index, put the client column first in ORDER BY and write the condition with
    * `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
-   * Returns a condition that compares a column with `?`. The planner then does not know that the
-   * column has only one value.
+   * Returns a condition that compares a column with `?` without telling the planner that only one
+   * value matches.
    */
   isValue(column: string): string;
   /**
-   * Returns the range of index entries with this value and a smaller key. The greatest key comes
-   * first. The index must contain both columns.
+   * Returns the range of index entries with this value and a smaller key, in descending order of
+   * the key. The index must contain both columns.
    */
   belowInIndex(column: string, key: string): IndexRange;
 }
@@ -105,13 +102,13 @@ export interface SchemaDialect {
    */
   partialIndex(condition: string): string;
   /**
-   * Returns statements that reserve space in each page of a table for the next version of a row.
-   * Updates then do not need to write to an index.
+   * Returns statements that reserve space in each page of a table for new versions of rows, so that
+   * updates need not write to an index.
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks up the table `?` in the current schema. On PostgreSQL, a SELECT from a
-   * missing table would make the whole transaction fail.
+   * A statement that looks up the table `?` in the current schema. It is needed because on
+   * PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -119,15 +116,15 @@ export interface SchemaDialect {
    * engine supports a time limit.
    */
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
-  /** Releases the lock, on an engine where the lock does not end with the transaction. */
+  /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an interrupted step already made that change. */
+  /** Whether a schema change failed because an earlier, interrupted run already made it. */
   isDoneBefore(error: unknown): boolean;
   /** Functions for schemas, or null if the engine has no schemas. */
   readonly schemas: Schemas | null;
-  /** Returns a text as an SQL literal, for statements that are printed. */
+  /** Returns a text as an SQL literal, for printed statements. */
   quoted(text: string): string;
-  /** The SQL for the current time in milliseconds, for statements that are printed. */
+  /** The SQL for the current time in milliseconds, for printed statements. */
   readonly now: string;
 }
 
@@ -138,11 +135,13 @@ export interface Schemas {
   /** Creates the schema if it is missing. */
   create(connection: SqlConnection, name: string): Promise<void>;
   /**
-   * Returns the statements to print before and after other printed statements. The first ones
-   * select the schema, and the last ones restore the session.
+   * Returns statements to print around other statements: `before` selects the schema, and `after`
+   * restores the session.
    */
   around(name: string): readonly [before: readonly string[], after: readonly string[]];
 }
 
-/** An object with a dialect, such as a `Database`. The application may have implemented it. */
+/**
+ * An object with a dialect, for example a `Database`, which an application may have implemented.
+ */
 export type OfDialect = { readonly dialect: Database['dialect'] };

@@ -8,7 +8,7 @@ export interface Driver {
   readonly least: string;
 }
 
-/** Returns the driver's name and minimum version for a message, such as `pg 8.11 or later`. */
+/** Returns the driver's name and minimum version for a message, for example `pg 8.11 or later`. */
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
@@ -41,9 +41,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Returns why a pool is rejected if its driver is too old, or null. A pool does not report its
- * version. If the driver that is installed here created the pool, this function checks the driver's
- * version. Otherwise it returns null, and other code checks the features of the pool.
+ * Returns why a pool's driver is too old, or null. A pool does not report its version, so this
+ * function checks the version of the installed driver if that driver created the pool. Otherwise it
+ * returns null, and other code checks the features of the pool.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -79,5 +79,5 @@ function isBefore(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** The advice about passwords, for messages about the URL of a server. */
+/** Advice about passwords for messages about a server's URL. */
 export const ESCAPES = 'in a password, write / ? # @ and % as %2F %3F %23 %40 %25';

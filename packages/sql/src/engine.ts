@@ -12,8 +12,8 @@ export interface EngineConnection {
 /** A database engine. It connects at its first statement. */
 export interface Engine extends EngineConnection {
   /**
-   * Runs one statement outside a transaction. If the connection breaks so that the outcome is
-   * unknown, calls `onUnknown` before it rejects.
+   * Runs one statement outside a transaction. If a broken connection leaves the outcome unknown,
+   * calls `onUnknown` before it rejects.
    */
   execute(
     sql: string,
@@ -29,8 +29,7 @@ export interface Engine extends EngineConnection {
     onUnknown?: () => void,
   ): Promise<T>;
   /**
-   * Ends the read transaction that these reads opened. Reads that follow each other directly may
-   * see the same snapshot.
+   * Ends the read transaction that these reads opened. Consecutive reads may see the same snapshot.
    */
   endReads(together: Together): void;
   /** Returns the current connection counts, or null if there is no pool. */

@@ -1,15 +1,15 @@
 /**
- * Errors are recognized by their `code` and not by their class. A CLI that is installed elsewhere
- * has its own copy of this package, so there may be two classes with the same name.
+ * Recognize errors by their `code`, not by their class: a CLI that is installed elsewhere has its
+ * own copy of this package, so two classes can have the same name.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';
 const OVERLOADED = 'PORTICO_OVERLOADED';
 
 /** A problem with one configuration key. */
 export interface ConfigurationProblem {
-  /** The parts of the key, joined by colons, such as `oauth_server:access_token_ttl`. */
+  /** The parts of the key, joined by colons, for example `oauth_server:access_token_ttl`. */
   readonly key: string;
-  /** What is wrong, and what to do. The text continues after the key, as in `name: is missing`. */
+  /** What is wrong and what to do. The text follows the key, as in `name: is missing`. */
   readonly message: string;
 }
 
@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Thrown when the server is overloaded. The response is 503, and a retry may succeed. A host's
- * password hasher throws this error to avoid a long queue.
+ * Thrown when the server is overloaded. The response is 503, and a retry may succeed. For example,
+ * a host's password hasher throws this error to avoid a long queue.
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -59,8 +59,8 @@ export function isOverloaded(error: unknown): error is OverloadedError {
 }
 
 /**
- * Returns the code of an error, or null if it has none. The code is from Node, such as `ENOENT`, or
- * from Portico.
+ * Returns the code of an error from Node, for example `ENOENT`, or from Portico. Returns null if
+ * the error has no code.
  */
 export function getErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -68,7 +68,7 @@ export function getErrorCode(error: unknown): string | null {
     : null;
 }
 
-/** Whether the error has this code, such as `ENOENT`. */
+/** Whether the error has this code, for example `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return getErrorCode(error) === code;
 }
@@ -81,7 +81,7 @@ export class OutOfRangeError extends RangeError {
   override readonly name = 'RangeError';
 }
 
-/** The things that the work of a transaction must not do, with advice for each. */
+/** What the work of a transaction must not do, with advice for each case. */
 const TRANSACTION_REFUSALS = {
   inside:
     'This call is inside a transaction and would wait for it forever. Use the connection ' +
@@ -98,14 +98,14 @@ const TRANSACTION_REFUSALS = {
 } as const;
 
 /**
- * Thrown when the work of a transaction breaks a rule. This is a bug in the application, whichever
- * engine it uses.
+ * Thrown when the work of a transaction breaks a rule. This is a bug in the application, on any
+ * engine.
  */
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
-   * The rule that the work broke. It used the store instead of its connection, ran a statement
-   * after the transaction's end, waited for something other than its statements, or took too long.
+   * The broken rule: the work used the store instead of its connection, ran a statement after the
+   * transaction's end, waited for something other than its statements, or took too long.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 

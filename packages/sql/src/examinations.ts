@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 export interface ExaminedDatabase {
   readonly database: SqlConnection;
   /**
-   * The maximum size of the connection pool, and for how many seconds a connection is used. Null if
-   * it is unknown.
+   * The maximum size of the connection pool and the lifetime of a connection in seconds. Null if
+   * unknown.
    */
   readonly pool?: Pool | null;
 }
@@ -19,8 +19,8 @@ export interface Pool {
 export type Examination = (examined: ExaminedDatabase) => Promise<readonly Finding[]>;
 
 /**
- * The examinations that the doctor can run on an engine. docs/running-on-several-machines.md
- * explains their findings.
+ * The checks that the doctor can run on an engine. docs/running-on-several-machines.md explains
+ * their findings.
  */
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];

@@ -1,7 +1,9 @@
 import { DIALECTS } from './dialects.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
-/** Returns the meanings of an error for all engines. Each engine recognizes only its own errors. */
+/**
+ * Returns the meanings of an error. Asks all engines, because each recognizes only its own errors.
+ */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
@@ -16,12 +18,12 @@ export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict rolled back the statement or transaction. It can then run again. */
+/** Whether a conflict rolled back the statement or transaction, so that it can run again. */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether it is unknown, after this error, whether the statement or commit took effect. */
+/** Whether this error leaves unknown if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -32,8 +34,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. In that case, the statement
- * did nothing. The next attempt uses another name, or no name.
+ * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
+ * nothing, and the next attempt uses another name or no name.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -117,8 +119,8 @@ function saysUnavailable(error: Error): boolean {
 }
 
 /**
- * Returns the error and all of its nested causes. If the connection to several addresses failed,
- * the error is an AggregateError.
+ * Returns the error and all of its nested causes. If connections to several addresses failed, the
+ * error is an AggregateError.
  */
 function causes(error: unknown, depth = 0): readonly Error[] {
   if (!(error instanceof Error) || depth > 5) return [];

@@ -1,11 +1,9 @@
 /**
  * The doctor's finding about one part. Only `failing` means that something is wrong. `skipped`
- * means that the doctor could not examine the part.
+ * means that the doctor could not check the part.
  */
 export interface Finding {
-  /**
-   * The outcome. `warning` means that something needs attention, although everything still works.
-   */
+  /** The outcome. `warning` means that everything works but something needs attention. */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
   /** The finding in one sentence. */
   readonly detail: string;
@@ -15,7 +13,7 @@ export interface Finding {
 
 /** Creates a finding for a part without problems. */
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
-/** Creates a finding for a part that could not be examined. */
+/** Creates a finding for a part that could not be checked. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
 /** Creates a finding for a problem. `remedy` says what to do about it. */
 export const failing = (detail: string, remedy: string): Finding => ({

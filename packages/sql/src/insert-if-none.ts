@@ -2,8 +2,9 @@ import type { Database, SqlParameter } from './contract.ts';
 import { getDialect } from './dialects.ts';
 
 /**
- * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, such as `(k)`,
- * exists. Returns whether it inserted the row. Throws if the database's answer was lost.
+ * Inserts `row`, for example `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, for
+ * example `(k)`, exists. Returns whether it inserted the row. Throws if the database's answer was
+ * lost.
  */
 export async function insertIfNone(
   database: Database,

@@ -20,10 +20,7 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
 }
 
-/**
- * Returns the findings that are not null. If there are none, returns one finding `ok` with this
- * detail.
- */
+/** Returns the findings that are not null, or one finding `ok` with this detail if all are null. */
 export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
   const found = findings.filter((each) => each !== null);
   return found.length > 0 ? found : [ok(detail)];
@@ -47,8 +44,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 }
 
 /**
- * Returns a warning if a normal load would exceed a time limit of the server, or null. Limits are
- * in milliseconds. 0 means that there is no limit.
+ * Returns a warning if a normal load would exceed this time limit of the server, or null. Limits
+ * are in milliseconds. 0 means no limit.
  */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;

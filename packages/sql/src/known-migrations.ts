@@ -10,7 +10,7 @@ export const BEGUN = 0;
 
 /**
  * Returns the steps that began or were applied, with their times. Empty before the first migration.
- * It changes nothing.
+ * Changes nothing.
  */
 export async function knownMigrations(
   dialect: Dialect,
@@ -32,7 +32,7 @@ export function createTable({ identifier, time }: ColumnTypes): string {
   );
 }
 
-/** Returns the steps that are not applied. They include a step that began but did not finish. */
+/** Returns the steps that are not applied, including a step that began but did not finish. */
 export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,

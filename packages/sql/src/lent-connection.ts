@@ -5,19 +5,19 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Starts a READ COMMITTED transaction, whatever the server's default isolation level is. */
+  /** Starts a READ COMMITTED transaction, regardless of the server's default isolation level. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns whether the connection is outside a transaction. The application may have left a
-   * transaction open. Returns null if the state is unknown.
+   * Returns whether no transaction is open on the connection. The application may have left one
+   * open. Returns null if the state is unknown.
    */
   isIdle(): boolean | null;
   /** Returns the connection to the pool. If it is broken, drops it. */
   release(broken: boolean): void;
 }
 
-/** Replaces the stack of a driver's error. The new stack shows the caller instead of the socket. */
+/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
@@ -30,7 +30,7 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. It is kept to reject further statements,
+   * The error that rolled back the open transaction. Further statements are rejected with it,
    * because on MySQL, each statement after a deadlock would commit separately.
    */
   #undone: { readonly error: unknown } | null = null;

@@ -4,7 +4,7 @@ export interface Log {
   debug(message: string, context?: LogContext): void;
   /** Logs a normal event. */
   info(message: string, context?: LogContext): void;
-  /** Logs a problem that an operator should look at. The request continued. */
+  /** Logs a problem that did not stop the request, but that an operator should look at. */
   warning(message: string, context?: LogContext): void;
   /** Logs a failure that needs attention. Pass the exception as `exception`. */
   error(message: string, context?: LogContext): void;

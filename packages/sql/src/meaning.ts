@@ -6,15 +6,15 @@ export type Meaning =
   /** The statement did nothing. It may succeed later or on another connection. */
   | 'unavailable'
   /**
-   * The statement did nothing, because the server is read-only. For example, a failover made
-   * another server the primary.
+   * The statement did nothing, because the server is read-only, for example after a failover to
+   * another server.
    */
   | 'read-only'
   /** A conflict rolled back the whole transaction. The transaction can run again. */
   | 'conflict'
   /**
    * The statement did nothing, because the name of a prepared statement was wrong. The next attempt
-   * uses another name, or no name.
+   * uses another name or no name.
    */
   | 'name'
   /** It is unknown whether the statement or commit took effect. */

@@ -23,11 +23,11 @@ import type {
  * applied. If two processes migrate at the same time, the second waits for the first.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
- * separately. So on MySQL, an interrupted step stays marked as begun, and runs again.
+ * separately, so an interrupted step stays marked as begun and runs again.
  *
  * A store from `openDatabase` runs the steps without time limits, because schema changes can be
- * slow. Portico calls `onStep` before each step. `onStep` must not use the store, because it runs
- * inside the transaction.
+ * slow. `onStep` is called before each step. It runs inside the transaction, so it must not use the
+ * store.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -69,8 +69,8 @@ const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /**
- * Waits until the migration of another process ends. An embedded engine needs this loop, because a
- * single statement does not wait long enough for the lock.
+ * Waits until another process has finished its migration. An embedded engine needs this loop,
+ * because a single statement does not wait long enough for the lock.
  */
 async function waitForLock<T>(
   database: Database,

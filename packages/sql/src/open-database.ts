@@ -6,7 +6,7 @@ import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';
 import { sqliteOpener } from './sqlite/opening.ts';
 
-/** The function that opens a database, for each engine in `dialects.ts`. */
+/** The function that opens a database, by engine. */
 const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
   sqlite: sqliteOpener,
   postgres: postgresOpener,
@@ -14,7 +14,7 @@ const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
 };
 
 /**
- * Opens the store at a URL. Throws a ConfigurationError for a URL in any other form than these:
+ * Opens the store at a URL. Throws a ConfigurationError unless the URL has one of these forms:
  * - `sqlite:<file>`, where the file is relative to the directory
  * - `sqlite::memory:`
  * - `postgres://…`, which may contain several servers: `postgres://…@one:5432,other:5432/…`

@@ -8,8 +8,8 @@ import type { EngineConnection, StatementResult } from './engine.ts';
 export interface TransactionLimits {
   readonly duration: number | null;
   /**
-   * How long a transaction may wait, after its first statement, for anything except its statements.
-   * In milliseconds. Null if there is no limit.
+   * How long, in milliseconds, a transaction may be idle after its first statement: that is, wait
+   * for anything except its statements. Null if there is no limit.
    */
   readonly idle: number | null;
   readonly timer: Timer;
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if this store must not be used now because one of its transactions is open.
- * Otherwise, the statement and the transaction would wait for each other.
+ * Returns an error if one of this store's transactions is open: a statement on the store itself and
+ * the transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -40,14 +40,13 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for the work of a transaction. At the end, it waits for the statements that are
- * running. It rejects later statements, because the underlying connection may already have another
- * user.
+ * The connection for the work of a transaction. At the end, it waits for running statements. It
+ * rejects later statements, because other code may already use the underlying connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** The open transaction that encloses this transaction. It belongs to another store. */
+  /** The open transaction of another store that encloses this transaction. */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
@@ -55,8 +54,8 @@ export class OpenTransaction implements EngineConnection {
   /** The number of statements that have not returned yet. */
   #inFlight = 0;
   /**
-   * When the last statement ended. Null until the first statement ends, because the transaction
-   * holds no locks until then.
+   * When the last statement ended. Null until the first statement ends: the transaction holds no
+   * locks before that.
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
@@ -109,7 +108,7 @@ export class OpenTransaction implements EngineConnection {
     return result;
   }
 
-  /** Ends the transaction and calls `onLate` if the transaction has lasted or waited too long. */
+  /** If the transaction lasts or waits too long, ends it and calls `onLate`. */
   #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
@@ -128,7 +127,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Rejects new statements, and waits for the statements that are running. */
+  /** Rejects new statements and waits for running ones. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

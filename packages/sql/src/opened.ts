@@ -1,7 +1,7 @@
 import type { Database } from './contract.ts';
 import type { Log } from './log.ts';
 
-/** The connections of a pool at this moment. */
+/** The current connection counts of a pool. */
 export interface DatabaseConnections {
   /** The number of connections that a statement or transaction is using. */
   readonly used: number;
@@ -15,7 +15,7 @@ export interface DatabaseConnections {
 
 /** A clock and timer for time limits. */
 export interface Timer {
-  /** Returns the milliseconds since an arbitrary time. It never goes back. */
+  /** Returns milliseconds since an arbitrary time. The result never decreases. */
   now(): number;
   /** Calls `call` once after this many milliseconds. Returns a function that cancels the call. */
   after(milliseconds: number, call: () => void): () => void;
@@ -23,12 +23,12 @@ export interface Timer {
 
 /**
  * A store that also enforces rules for `transaction`. `openDatabase` returns one. The rules are:
- * - The work must use the connection that it receives. While the work runs, the store itself
- *   rejects statements.
- * - The work must await its statements. At its end, the transaction waits for the statements that
- *   are running, and rejects later statements.
+ * - The work must use the connection that it receives. While it runs, it cannot use the store
+ *   itself.
+ * - The work must await its statements. At its end, the transaction waits for running statements
+ *   and rejects later ones.
  * - A transaction may last at most 30 seconds. After its first statement, it may wait at most 2
- *   seconds for anything except its statements. If it takes longer, it is rolled back.
+ *   seconds for anything except its statements. Otherwise it is rolled back.
  *
  * If the work breaks a rule, the store throws a `TransactionError`. After a deadlock or a
  * serialization failure, the transaction runs again.
@@ -40,8 +40,8 @@ export interface OpenedDatabase extends Database {
    */
   readonly schema: string | null;
   /**
-   * How often single statements and transactions ran again after a conflict. Both numbers only
-   * increase.
+   * How many times statements and transactions were retried after a conflict. Both numbers never
+   * decrease.
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
@@ -49,9 +49,11 @@ export interface OpenedDatabase extends Database {
    * one. Returns null on SQLite.
    */
   connections(): DatabaseConnections | null;
-  /** Returns the same store without time limits, for slow statements such as schema changes. */
+  /**
+   * Returns the same store without time limits, for slow statements, for example schema changes.
+   */
   withoutTimeout(): OpenedDatabase;
-  /** Waits for the running writes, and closes the connections. Later statements are rejected. */
+  /** Waits for running writes, and closes the connections. Later statements are rejected. */
   close(): Promise<void>;
 }
 
@@ -64,16 +66,16 @@ export interface BorrowingOptions {
   /** How long a transaction may last, in seconds. Default: 30. */
   readonly transactionTimeout?: number;
   /**
-   * How long a transaction may wait, after its first statement, for anything except its statements.
-   * In seconds. Default: 2.
+   * How many seconds a transaction may wait, after its first statement, for anything except its
+   * statements. Default: 2.
    */
   readonly transactionIdleTimeout?: number;
   /** The timer that measures these times. Default: the system's timer. */
   readonly timer?: Timer;
   /**
    * The log for broken idle connections. Only `fromPostgres` uses it, and only if the pool has no
-   * `error` listener. If an application opens the store, the default is the application's log. If
-   * there is no log, broken connections appear as warnings of the Node process.
+   * `error` listener. For a store that an application opens, defaults to the application's log.
+   * Without a log, broken connections appear as warnings of the Node process.
    */
   readonly log?: Log;
 }

@@ -44,15 +44,12 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. The limit keeps the application responsive if
- * the server hangs.
+ * The default time limit for a statement, in seconds. It keeps the application responsive if the
+ * server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 
-/**
- * Creates a store on an engine that Portico opens. If you close the store, the engine is closed,
- * too.
- */
+/** Creates a store on an engine that Portico opens. Closing the store also closes the engine. */
 export function opened(
   dialect: SqlDialect,
   engine: EngineOf,
@@ -79,10 +76,7 @@ export function borrowed(
 interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
-  /**
-   * The object that identifies the store for checks inside transactions. Null if Portico opens the
-   * engine.
-   */
+  /** Identifies the store for checks inside transactions. Null if Portico opens the engine. */
   readonly store: object | null;
   /** How long a connection is used, in milliseconds. If it is null, the pool decides. */
   readonly lifetime: number | null;

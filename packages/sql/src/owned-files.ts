@@ -14,8 +14,8 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * Thrown when root creates a file or folder in another user's folder, but cannot make that user its
- * owner. Portico has already removed the file or folder.
+ * Thrown when root creates a file or folder in another user's folder, but cannot make that user the
+ * owner. Portico has already removed the new file or folder.
  */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
@@ -38,12 +38,9 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder whose owner also becomes the owner of new files in it. */
+/** A folder. New files in it belong to the folder's owner. */
 export interface OwnedFolder {
-  /**
-   * The id of the folder's owner. If this process is not root, it is the id of the process's own
-   * user.
-   */
+  /** The id of the folder's owner. If this process is not root, the id of the process's user. */
   readonly uid: number;
   /**
    * A path that refers to this folder even after the folder is replaced. It is valid until `close`.
@@ -60,14 +57,14 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder. If it is missing, creates it with access only for its owner. If root creates
- * files in the folder of another user, that user becomes their owner. Otherwise, a command that
- * root runs could leave files that the server cannot read.
+ * Opens a folder. If it is missing, creates it with access only for its owner. Files that root
+ * creates in another user's folder will belong to that user. Otherwise, a command run as root could
+ * leave files that the server cannot read.
  *
- * The folder's owner may replace the folder at any time with another folder or a link. This must
- * not give the owner access to files of root elsewhere. So this function reads the owner from the
- * opened folder, and files are written through its descriptor. The owner of a new file is changed
- * only through the file's open descriptor, never by its name.
+ * At any time, the folder's owner may replace the folder with another folder or a link. This must
+ * not give the owner access to root's files elsewhere. So the owner is read from the opened folder,
+ * and files are written through its descriptor. The owner of a new file is changed only through the
+ * file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -161,8 +158,8 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Creates the folder if it is missing. If root runs this, and the owner of new files can be
- * changed, returns the opened folder. Otherwise returns null.
+ * Creates the folder if it is missing. Returns the opened folder if this process is root and can
+ * change the owner of new files. Otherwise returns null.
  */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
@@ -199,8 +196,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder. If a link has replaced it, does not follow the link. A folder that is not
- * empty was not created here.
+ * Opens the new folder. Does not follow a link that has replaced it. A folder that is not empty is
+ * not the one that was created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -226,8 +223,8 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Works only on Linux, and throws on other systems. On other
- * systems, an open folder has no path, and its owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Throws on systems other than Linux: there, an open folder has
+ * no path, and its owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

@@ -15,7 +15,7 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
 export interface Pool {
-  /** Takes a connection. Each connection is always represented by the same object. */
+  /** Takes a connection. The same connection is always the same object. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
   /** Returns the driver's connection counts. Undefined if the driver does not report them. */
@@ -47,7 +47,7 @@ export interface PoolLimits {
    */
   readonly idleTimeout: number | null;
   /**
-   * How long a connection is used. Some connections end up to 10% earlier. If it is null, the pool
+   * How long a connection is used. Some connections end up to 10% earlier. If null, the pool
    * decides.
    */
   readonly connectionLifetime: number | null;
@@ -63,8 +63,8 @@ export function numberOrNull(found: unknown): number | null {
 }
 
 /**
- * How much longer this process waits for a statement than the server does, in milliseconds. It
- * waits longer because the outcome is unknown until the server answers.
+ * How much longer this process waits for a statement than the server does, in milliseconds: until
+ * the server answers, the outcome is unknown.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
@@ -85,20 +85,23 @@ export class PoolEngine implements Engine {
   #waiting = 0;
   /** How many times the server was found to be read-only. */
   #generation = 0;
-  /**
-   * For each connection, the time until which it is used, and the value of `#generation` when it
-   * was opened.
-   */
+  /** How long each connection may be used, and the value of `#generation` when it was opened. */
   readonly #uses = new WeakMap<
     PooledConnection,
     { readonly until: number; readonly generation: number }
   >();
 
   /**
+<<<<<<< HEAD
    * `open` creates the pool. It is called at the first statement. `isStatementError` returns
    * whether the server rejected the statement. If so, the statement did nothing, and the connection
    * can still be used. `readTogether` is for an engine on which several reads can
    * share a round trip.
+=======
+   * `open` creates the pool and is called at the first statement. `isStatementError` returns
+   * whether the server rejected the statement. The statement then did nothing, and the connection
+   * is still usable.
+>>>>>>> wt-c3
    */
   constructor(
     open: () => Promise<Pool>,
@@ -194,7 +197,7 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // Take the connection only at the first statement. Work that waits before it needs no
+    // Take the connection only at the first statement, because work that waits before that needs no
     // connection.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
@@ -206,7 +209,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // Ignore a rollback error. The first error is reported.
+      // Ignore a rollback error: the first error is reported.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -241,8 +244,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces a connection after its lifetime, because the address
-   * may by then belong to another server. A former primary may still answer on the old connection.
+   * Takes a connection from the pool. Replaces connections after their lifetime: by then, the
+   * address may belong to another server while a former primary still answers on the old
+   * connection.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
@@ -291,8 +295,8 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // Roll back, because `begin` may consist of several statements, and the first of them may
-      // have begun the transaction.
+      // Roll back, because `begin` may consist of several statements and the first may have begun
+      // the transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;
@@ -310,10 +314,10 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Whether the connection must not be used again. If the failure was not an error of a statement,
-   * the state of the connection is unknown, and the next BEGIN could commit an open transaction. If
-   * the server is read-only, it may be a primary that was replaced. All older connections lead to
-   * the same server, so they are replaced, too.
+   * Whether the connection must not be used again. After any error except a statement error, the
+   * state of the connection is unknown, and the next BEGIN could commit an open transaction. A
+   * read-only server may be a primary that was replaced. All older connections lead to this server,
+   * so they are replaced too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;

@@ -11,9 +11,9 @@ import {
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * Returns the SQL of the missing steps, so that another tool can apply them. It includes the rows
- * that mark the steps as applied. Returns an empty string if no step is missing. Changes nothing in
- * the database. For the same database in the same state, it always returns the same text.
+ * Returns the SQL of the missing steps, so that another tool can apply them. The SQL also marks the
+ * steps as applied. Returns an empty string if no step is missing. Changes nothing in the database.
+ * The text is always the same for the same state of the database.
  *
  * Rejects if an earlier migration was interrupted, or if a step reads data to build its next
  * statements.
@@ -55,7 +55,7 @@ const HEAD =
   '-- The tables that Portico needs. Run this once, in one transaction if the database ' +
   'supports that for schema changes.';
 
-/** Runs a step on a connection that only records statements, and returns these statements. */
+/** Runs a step on a connection that only records statements. Returns the statements. */
 async function listStatements(
   migration: Migration,
   dialect: Dialect,

@@ -1,7 +1,4 @@
-/**
- * Returns a text as an SQL literal, for statements that are printed. It doubles the quotes in the
- * text.
- */
+/** Returns a text as an SQL literal, for printed statements. Doubles the quotes in the text. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

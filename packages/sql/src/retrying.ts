@@ -5,8 +5,8 @@ import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from '.
 const MOST_TRIES = 5;
 
 /**
- * Runs the attempt, and runs it again after a conflict. Calls `onRetry` before each new attempt.
- * After five attempts, rejects as unavailable.
+ * Runs the attempt, and repeats it after a conflict. Calls `onRetry` before each retry. Rejects as
+ * unavailable after five attempts.
  */
 export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -16,7 +16,7 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
       if (!isWorthRetrying(error)) throw error;
       if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
       onRetry();
-      // Wait for a random time, so that the same two transactions do not conflict again.
+      // Wait a random time, so that the same two transactions do not conflict again.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }
   }
@@ -25,16 +25,16 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
 /** How long to keep asking a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The pause between two attempts, in milliseconds. It doubles each time, so that waiting requests
- * do not overload a store that is just starting.
+ * The first pause between two attempts, in milliseconds. Each pause is twice as long as the one
+ * before, so that waiting requests do not overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
  * Returns whether a commit took effect although the connection was lost. Calls `committed` until
- * the store answers. After `within` milliseconds, returns false. If `within` is 0, calls it only
- * once. Also calls it again if a standby answers, or if the store is too busy.
+ * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls it only
+ * once. A standby's answer, or a store that is too busy, counts as no answer.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -25,24 +25,24 @@ export interface SchemaConnection extends SqlConnection {
   /** This engine's column types. */
   readonly types: ColumnTypes;
   /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately. So
-   * on these engines, an interrupted step runs again from its start, and skips the changes that it
-   * has already made.
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately.
+   * There, an interrupted step runs again from its start and skips the changes that it has already
+   * made.
    */
   readonly change: (statement: string) => Promise<void>;
 }
 
 /**
- * One step of the schema. Steps are applied in the order of their names. The name of a step starts
- * with the name of its plugin.
+ * One step of the schema. Steps are applied in the order of their names. A step's name starts with
+ * the name of its plugin.
  */
 export interface Migration {
-  /** The step's name, such as `oauth_server_0001_initial`. */
+  /** The step's name, for example `oauth_server_0001_initial`. */
   readonly name: string;
   /**
    * Applies the step. It may run twice (see `change`), so a second run must not write data again.
-   * To support `db:migrate up --print`, do not read data in the step. Use statements such as
-   * `INSERT … SELECT` instead.
+   * To support `db:migrate up --print`, do not read data in the step. Use statements like `INSERT …
+   * SELECT` instead.
    */
   up(schema: SchemaConnection): Promise<void>;
 }
@@ -51,13 +51,13 @@ export interface Migration {
 export interface BegunStep {
   /** The step's name. */
   readonly name: string;
-  /** The step's position among the missing steps. The first one is 1. */
+  /** The step's position among the missing steps, from 1. */
   readonly number: number;
   /** The number of missing steps. */
   readonly of: number;
   /**
-   * Whether this is the first migration of the database. The tables are then empty, and every step
-   * is fast.
+   * Whether this is the first migration of the database. Every step is then fast, because the
+   * tables are empty.
    */
   readonly isFirst: boolean;
 }

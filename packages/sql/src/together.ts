@@ -1,24 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A group of reads that belong together and are running (`Database.readTogether`). */
+/** A running group of reads that belong together (`Database.readTogether`). */
 export interface Together {
   isOver: boolean;
-  /** Data that one read has stored for later reads. Only the code that stored the data uses it. */
+  /**
+   * Data that one read has stored for later reads of the group. Only the code that stored the data
+   * uses it.
+   */
   beside: object | null;
 }
 
 const running = new AsyncLocalStorage<Together>();
 
 /**
- * Returns the group to which the current read belongs. Returns null outside a group, or after the
- * group has ended.
+ * Returns the group of the current read. Returns null outside a group and after the group has
+ * ended.
  */
 export function readsTogether(): Together | null {
   const together = running.getStore();
   return together === undefined || together.isOver ? null : together;
 }
 
-/** Runs work whose reads belong together. Calls `onEnd` when the work is over. */
+/** Runs work whose reads belong together. Calls `onEnd` when the work ends. */
 export async function runTogether<T>(
   work: () => Promise<T>,
   onEnd: (together: Together) => void,

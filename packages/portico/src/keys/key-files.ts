@@ -9,12 +9,12 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * After this time, in milliseconds, a draft file counts as left behind by a killed process. Writing
- * a key never takes this long.
+ * How old a draft file must be, in milliseconds, before it is removed. Writing a key takes far less
+ * time, so the process that wrote an older draft was killed.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** The owner of a directory, and the key files in it that belong to other users. */
+/** The owner of the key directory, and the key files that belong to other users. */
 export interface Owners {
   /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
@@ -46,14 +46,13 @@ export class KeyFiles {
     return isKeyFile(name, this.#algorithms);
   }
 
-  /** Returns the directory's owner, and the key files in it that belong to other users. */
+  /** Returns the owner of the key directory, and the key files that belong to other users. */
   async owners(): Promise<Owners> {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // Null if the file was removed after the listing. For a link, read the owner of the link
-      // itself. Otherwise a message could advise an operator to change the owner of the link's
-      // target.
+      // `lstat` reads the owner of a link, not of its target: the operator must not be told to
+      // change the target. Null if the file no longer exists.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -69,8 +68,8 @@ export class KeyFiles {
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // A file with wrong contents stays wrong, but an operator may fix permissions or a disk
-      // before the next attempt.
+      // A file system error can go away, for example after an operator fixes permissions. Wrong
+      // contents stay wrong.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
@@ -140,8 +139,8 @@ export class KeyFiles {
   }
 
   /**
-   * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time,
-   * in milliseconds since 1970.
+   * Removes drafts left by processes that were killed while writing a key. `now` is the disk's
+   * time, in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {
@@ -177,7 +176,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster. It has taken the name, or has already renamed the file.
+    // Another process was faster: it took the name or already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

@@ -9,10 +9,10 @@ import type { SigningKey } from './signing-key.ts';
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name is derived from the key that it replaces, so that
- * each key has only one successor. The file contains the time when the key starts to sign. A
- * release that does not know staged keys treats it as the oldest key. So that release publishes the
- * key but signs with another key.
+ * Matches the file name of a staged key. The name is derived from the key that the staged key
+ * replaces, so each key has only one successor. The file contains the time when the key starts to
+ * sign. Older releases do not know staged keys: they treat a staged key as the oldest one and
+ * publish it, but sign with another key.
  */
 const STAGED_FILE = /^0-next-/;
 
@@ -55,7 +55,7 @@ export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgor
   return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
-/** Returns the file name of this key's only staged successor. */
+/** Returns the file name for the staged key that will replace this key. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }

@@ -23,8 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. Errors do not contain the file's contents: they are logged, and the file could
- * be any file.
+ * Parses a key file. Errors never contain the file's contents, because they are logged and the file
+ * could hold any secret.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -50,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // `dsaEncoding` affects only ECDSA. It writes both numbers side by side, without DER (RFC 7518
-  // section 3.4).
+  // `dsaEncoding` affects only ECDSA. It writes both numbers one after the other, without DER (RFC
+  // 7518 section 3.4).
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -80,8 +80,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * Throws if the private and public parts do not belong together. Such a file can be read, but no
- * client could verify its signatures.
+ * Throws if the private and public parts do not match. Otherwise, no client could verify the key's
+ * signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -102,8 +102,8 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool. Node uses the pool if `sign` gets a callback, which `promisify`
- * passes. `docs/decisions/0026` lists how much each algorithm gains.
+ * Signs on Node's thread pool. Node uses the pool when `sign` gets a callback, and `promisify`
+ * passes one. `docs/decisions/0026` lists how much each algorithm gains.
  */
 const signOnPool = promisify(sign);
 

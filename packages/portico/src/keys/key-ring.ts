@@ -14,13 +14,13 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * How old a listing for the key set may be, in milliseconds. Listing the directory for every
- * request would double its cost.
+ * How long a directory listing is reused for the key set, in milliseconds. Listing the directory
+ * for every request would double the cost of a request.
  */
 const LOOK_HOLDS = 10;
 /**
- * How long after a change every request lists the directory again, in milliseconds. Changes often
- * come in groups.
+ * For how long after a change every request lists the directory again, in milliseconds. One change
+ * is often followed by more.
  */
 const RECENT_CHANGE = 1000;
 
@@ -34,8 +34,8 @@ export interface KeyRingParts extends KeySources {
  * The keys in one directory, which several processes may share, and the server's KeySigners.
  *
  * Each key is a file that never changes. All keys are published, and the newest key of each
- * algorithm signs. So a new key signs in all processes without a restart. If an algorithm has a
- * KeySigner, it signs instead of the files.
+ * algorithm signs. A new key signs in all processes without a restart. If an algorithm has a
+ * KeySigner, the KeySigner signs instead of the files.
  */
 export class KeyRing {
   /** The algorithms that the key ring supports. */
@@ -44,7 +44,7 @@ export class KeyRing {
   readonly #listed: ListedKeys;
 
   /**
-   * Do not call this constructor. Use `keys` of the server, which creates one key ring per
+   * Do not call this constructor. Use the server's `keys`: the server creates one key ring per
    * directory.
    */
   constructor(parts: KeyRingParts) {
@@ -54,8 +54,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that signs with the algorithm now, or null. Defaults to RS256. A new key that
-   * another process created is found within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a key
+   * that another process created within a second.
    *
    * Throws a KeysLostError in these cases:
    *
@@ -70,8 +70,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Other processes may still publish an older listing for a moment. Wait until every process has
-    // listed the keys again before a new key is used.
+    // Other processes may still publish an older list of keys for a moment. Do not use a new key
+    // until every process has listed the keys again.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -82,9 +82,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns all current keys for the key set, which is requested often. The result is at most ten
-   * milliseconds old. It stays the same array until the keys change. It includes every key that has
-   * signed.
+   * Returns all current keys for the key set, including every key that has signed. The result is at
+   * most ten milliseconds old. It is the same array until the keys change.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
@@ -126,13 +125,13 @@ export class KeyRing {
   }
 
   /**
-   * Replaces keys. For each algorithm with a key, publishes the next key. The next key starts to
-   * sign after every cache has had time to fetch it. Removes keys that no valid ID token needs.
+   * Rotates the keys. For each algorithm that has a key, publishes the next key, which starts to
+   * sign once every cache has had time to fetch it. Removes keys that no valid ID token needs.
    *
    * You can call this on a schedule. While a new key waits to sign, no further key is created.
    *
-   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
-   * In that case, nothing has changed.
+   * Throws a RangeError for invalid options. Throws a KeyRotationError, and changes nothing, if
+   * rotation is not possible.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');
@@ -151,7 +150,7 @@ export class KeyRing {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Use the file name from the listing, because a file's contents must not choose what is
+    // Use the file name from the listing, because a file's contents must not decide which file is
     // removed. Another process may remove the file at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
@@ -185,7 +184,7 @@ export class KeyRing {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // A KeySigner does not have to say when it starts to sign.
+      // `signsFrom` is optional for a KeySigner.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -8,13 +8,13 @@ import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
  * The state of a key:
  *
  * - `staged`: the key is published and starts to sign at a set time.
- * - `published`: the key does not sign until an operator renames its file.
+ * - `published`: the key is published, but signs only after an operator renames its file.
  * - `signing`: the key signs now.
- * - `retired`: the key only verifies what it signed earlier.
+ * - `retired`: the key no longer signs. It is only used to verify earlier signatures.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
-/** A signing key, for an operator. Times are milliseconds since 1970. */
+/** A description of a signing key for operators. Times are in milliseconds since 1970. */
 export interface KeyDescription {
   /** The key's identifier in the key set and in ID tokens. */
   readonly kid: string;
@@ -24,7 +24,7 @@ export interface KeyDescription {
   readonly createdAt: number | null;
   /** The key's current state. */
   readonly state: KeyState;
-  /** When the key starts or started to sign. Null if unknown. */
+  /** When the key starts (or started) to sign. Null if unknown. */
   readonly signsFrom: number | null;
   /** When the key stopped signing. Null if the key is not retired, or if the time is unknown. */
   readonly retiredAt: number | null;

@@ -28,7 +28,7 @@ interface KnownKeys {
   readonly keys: readonly SigningKey[];
   /** The names of the key files, joined into one string. */
   readonly names: string;
-  /** Whether every file could be read. Otherwise, unreadable files are read again next time. */
+  /** Whether every file could be read. If not, the unreadable files are tried again next time. */
   readonly complete: boolean;
 }
 
@@ -37,9 +37,9 @@ export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms that ever had a key file in this directory. */
+  /** The algorithms that this process has ever found a key file for. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Measure durations with `performance.now()`, which is never set back.
+  // Measure durations with `performance.now()`: unlike the system clock, it never jumps back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -111,7 +111,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether losing the key files leaves an algorithm without a key. */
+  /** Whether an algorithm has no key because its key files were lost. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -127,8 +127,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys in the order in which they sign. A staged key that is being renamed has two
-   * file names.
+   * Returns the keys, sorted by when they start to sign. While a staged key is being renamed, it
+   * has two file names.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;

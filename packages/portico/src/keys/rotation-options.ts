@@ -15,9 +15,9 @@ export interface RotationOptions extends Acting {
   /** The algorithm whose key to replace. Defaults to every algorithm that has a key. */
   readonly algorithm?: SigningAlgorithm;
   /**
-   * If true, the new key signs immediately, and all other keys of its algorithm are removed. Use
-   * this if an attacker may have those keys. ID tokens that they signed are then refused. Defaults
-   * to false.
+   * If true, the new key signs immediately, and all other keys of its algorithm are removed. ID
+   * tokens signed with the removed keys become invalid. Use this if the keys may have leaked.
+   * Defaults to false.
    */
   readonly now?: boolean;
   /**
@@ -27,15 +27,15 @@ export interface RotationOptions extends Acting {
   readonly ifOlderThan?: number;
   /**
    * How many seconds a new key is published before it signs. Defaults to 905, which is also the
-   * minimum. Use a longer time if your machines receive keys one after another. Cannot be combined
-   * with `now`.
+   * minimum. Use a longer time if your machines do not all receive new keys at once. Cannot be
+   * combined with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * As root, throws if a staged key and its directory have different owners. The server runs as the
- * directory's owner, so it could not read that key.
+ * When run as root, throws if a staged key does not belong to the directory's owner. The server
+ * runs as that owner and could not read the key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;

@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now`, unreadable staged keys do not matter: they are removed anyway.
+    // With `now`, staged keys are removed, so they do not have to be readable.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -91,7 +91,7 @@ export class Rotation {
 
   /**
    * Publishes a successor for each of these keys. If several processes do this at the same time,
-   * only one succeeds for each key.
+   * each key still gets only one successor.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -112,8 +112,8 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes time. In the meantime, another process may have placed and renamed the
-      // only successor.
+      // Creating a key takes time. Meanwhile, another process may have published the successor and
+      // even renamed it.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
@@ -139,7 +139,7 @@ export class Rotation {
     return { created: created.map(({ kid }) => kid), staged: [], removed };
   }
 
-  /** Gives all drafts their names. If one fails, removes all of them. */
+  /** Gives all drafts their file names. If one fails, removes all of them. */
   async #placeAll(
     drafts: readonly Prepared[],
     place: (placed: Placed[]) => Promise<void>,
@@ -183,8 +183,8 @@ export class Rotation {
   }
 
   /**
-   * Removes other file names of removed keys. The key ring knows only one name of a key, but
-   * another process may be adding a second name. If a name remained, the key would be published
+   * Removes the second file names of removed keys. While another process renames a key, the key has
+   * two names, and the key ring knows only one. If a name remained, the key would be published
    * again.
    */
   async #removeOtherNames(
@@ -221,9 +221,9 @@ export class Rotation {
   }
 
   /**
-   * Gives staged keys that have started to sign their permanent file names. Releases that do not
-   * know staged keys choose the signing key by file name. With the permanent name, they also sign
-   * with these keys.
+   * Gives staged keys their permanent file names once they have started to sign. Older releases do
+   * not know staged keys and choose the signing key by its file name. The permanent name makes them
+   * sign with these keys too.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
@@ -249,7 +249,7 @@ export class Rotation {
   }
 
   /**
-   * Writes all keys to disk before the first one is used. So if the disk is full, no key is used.
+   * Writes all keys to disk before any of them is used. If the disk is full, none of them is used.
    */
   async #draftAll(
     due: readonly SigningKey[],

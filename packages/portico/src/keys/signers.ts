@@ -9,11 +9,11 @@ import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
- * A signing key that is not a file, for example a key in a hardware module or a key service.
+ * A signing key outside the key directory, for example in a hardware module or a key service.
  *
  * If several signers have the same algorithm, the signer that started most recently signs
- * (`signsFrom`). All signers in the server's options are published, so that clients can verify what
- * they signed.
+ * (`signsFrom`). The public keys of all signers in the server's options are published, so that
+ * clients can verify their signatures.
  */
 export interface KeySigner {
   /** The only algorithm that the signer signs with. */
@@ -29,8 +29,8 @@ export interface KeySigner {
   readonly publicJwk: JWK;
   /**
    * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use it to
-   * publish the next key before it signs. By default, the signer signs from the start. A signer has
-   * priority over all key files of its algorithm.
+   * publish the next key before it signs. By default, the signer signs immediately. A signer takes
+   * precedence over all key files of its algorithm.
    */
   readonly signsFrom?: number;
   /** How long to wait for a signature, in milliseconds. Defaults to 5000. At most 60000. */
@@ -39,7 +39,8 @@ export interface KeySigner {
    * Signs these bytes (RFC 7518 section 3):
    *
    * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
-   * - ES256: ECDSA with SHA-256, as both numbers side by side in 64 bytes, without DER.
+   * - ES256: ECDSA with SHA-256, as 64 bytes that contain both numbers one after the other, without
+   *   DER.
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server stops waiting. If this method rejects, or the public key does
@@ -152,8 +153,8 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Ignore this error: the signer has transferred the bytes, for example to another thread, so
-    // they can no longer be read here.
+    // Ignore this error: the signer transferred the bytes, for example to another thread, so they
+    // cannot be read here.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
@@ -187,8 +188,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. Otherwise, an ID token with this signature would
- * look forged.
+ * Whether the public key verifies the signature. An ID token with a wrong signature would look
+ * forged.
  */
 async function isSignature(
   form: AlgorithmForm,

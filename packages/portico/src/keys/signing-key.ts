@@ -3,8 +3,8 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key that signs ID tokens now, signed them earlier, or will sign them later. It is a file in the
- * key directory or a KeySigner.
+ * A current, earlier or future signing key for ID tokens: a file in the key directory or a
+ * KeySigner.
  */
 export interface SigningKey {
   /**
@@ -24,8 +24,9 @@ export interface SigningKey {
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits until `signsFrom`, by each process's own clock. A key that does not wait
-   * signs in every process that sees it, until that process sees a newer key.
+   * Whether the key waits until `signsFrom` before it signs. Each process uses its own clock. A key
+   * that does not wait signs in every process that has found it, until that process finds a newer
+   * key.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -36,7 +37,7 @@ export interface SigningKey {
   readonly publicJwk: JWK;
   /**
    * Returns the JWS signature for these bytes (RFC 7518 section 3). Rejects with a SignerError if a
-   * KeySigner does not respond, or returns anything but a valid signature of this key.
+   * KeySigner does not respond or returns an invalid signature.
    */
   sign(data: Uint8Array): Promise<Uint8Array>;
 }
@@ -105,8 +106,8 @@ export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): bool
 }
 
 /**
- * Returns the start time for a key that must sign immediately. It is later than the start times of
- * all other keys. These can be in the future if another machine's clock is ahead.
+ * Returns the start time for a key that must sign immediately. The time is later than the start
+ * times of all other keys, even if another machine's clock is ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

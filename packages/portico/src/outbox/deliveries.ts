@@ -9,23 +9,23 @@ const TIMES = {
   /** How often a process looks for messages that other processes added. */
   look: 500,
   /**
-   * How often it looks while there are messages. Ends after no message was found for the time
-   * `busy`.
+   * How often it looks while messages arrive. After the time `busy` without a message, the process
+   * uses `look` again.
    */
   lookOften: 100,
   busy: 5000,
-  /** How long a process waits after the store failed. */
+  /** How long a process waits after a store failure. */
   pause: 5000,
   /** How long a process may deliver to one receiver before it must renew this lease. */
   lease: 60_000,
   /** If less of the lease remains, the process renews it before the next attempt. */
   rest: 30_000,
-  /** The time limit of one attempt. */
+  /** The time limit for one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before it is another receiver's turn. */
+  /** How long a process delivers to one receiver before it moves on to the next. */
   turn: 5000,
   /**
-   * The longest wait after a message is postponed: for the first time (`postponed`), and after that
+   * The longest wait for a postponed message: the first time (`postponed`), and later
    * (`postponedAgain`).
    */
   postponed: 1000,
@@ -71,8 +71,8 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // A console command is never started, because it ends soon. It leaves deliveries to the
-    // processes that answer requests.
+    // A console command never starts deliveries, because it ends soon. The processes that answer
+    // requests deliver its messages.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = null;
@@ -126,7 +126,7 @@ export class Deliveries {
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
   }
 
-  /** Delivers to one receiver. If the store fails, the lease runs out. Never rejects. */
+  /** Delivers to one receiver. If the store fails, the lease expires. Never rejects. */
   async #turn(lease: Lease): Promise<void> {
     try {
       await this.#deliverAll(lease);
@@ -159,7 +159,7 @@ export class Deliveries {
         current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
         const delivered = step === 'delivered' ? message.id : null;
-        // End the lease and remove the last message in one commit.
+        // End the lease and remove the last message in the same transaction.
         if (message === last || clock() - begun > TIMES.turn || this.#isStopped)
           return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered });
         if (delivered !== null) await this.#messages.removeDelivered(lease.id, delivered);
@@ -236,8 +236,8 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 }
 
 /**
- * Returns the longest wait after a message is postponed, in milliseconds. The first wait is short,
- * because other messages may be waiting behind this one.
+ * Returns the longest wait for a postponed message, in milliseconds. The first wait is short,
+ * because other messages may be waiting behind this message.
  */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;

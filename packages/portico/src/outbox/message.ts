@@ -15,7 +15,7 @@ export interface NewMessage {
    * delivered.
    */
   readonly payload: string;
-  /** When a delivery no longer makes sense, in milliseconds since 1970. */
+  /** When the message expires, in milliseconds since 1970. After that, it is not delivered. */
   readonly expiresAt: number;
 }
 
@@ -67,8 +67,8 @@ export interface OutboxMessage {
  * - `delivered`: the message was delivered. The outbox removes it.
  * - `obsolete`: the message is no longer needed. The outbox removes it.
  * - `failed`: the outbox tries again. The receiver's later messages wait for this one.
- * - `postponed`: the outbox tries again after the receiver's other messages. Use this if the order
- *   does not matter.
+ * - `postponed`: the outbox delivers the receiver's other messages first, then tries again. Use
+ *   this if the order does not matter.
  * - `refused`: the outbox does not try again. It sets the message aside for an operator.
  *
  * The reason is stored and shown to operators, so it must not contain a secret.
@@ -118,7 +118,7 @@ export interface OutboxCounts {
   /** Messages that were refused or have expired. They are removed after a week. */
   readonly undelivered: number;
   /**
-   * Messages of the last month that were dropped, because too many messages were waiting for their
+   * Messages that were dropped in the last month because too many were waiting for the same
    * receiver.
    */
   readonly dropped: number;

@@ -14,7 +14,7 @@ import {
 
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/** How long to retry an undelivered message after an operator asked for it, in milliseconds. */
+/** How long an undelivered message is retried when an operator requests it, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
@@ -23,9 +23,9 @@ const DROPPED =
   '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
 
 /**
- * Messages to other systems that must not be lost. A message is stored in the same transaction as
- * the change that it is about. Then any process of the installation delivers it, at least once, and
- * in order for each receiver.
+ * Stores messages to other systems until they are delivered. A message is stored in the same
+ * transaction as the change that it reports, so it cannot get lost. Any process of the installation
+ * then delivers it at least once. Each receiver gets its messages in order.
  */
 export class Outbox {
   /** Whether a feature sends messages. */
@@ -34,7 +34,7 @@ export class Outbox {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
-  /** When this process last logged that messages are dropped, by kind and receiver. */
+  /** When this process last logged dropped messages, by kind and receiver. */
   readonly #saidDropped = new RecentMap<string, number>(1000);
 
   /** Portico calls this constructor. Use `outbox` of the server instead. */
@@ -51,8 +51,8 @@ export class Outbox {
    * after the first write in the transaction, and call `wake` after the commit.
    *
    * Returns how many messages were dropped because 20,000 messages are already waiting for their
-   * receiver. Throws a RangeError for an invalid message before it writes anything. After any other
-   * error, let the transaction fail: do not catch the error in it.
+   * receiver. Throws a RangeError for an invalid message before it writes anything. Do not catch
+   * any other error inside the transaction: let the transaction fail.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -80,7 +80,7 @@ export class Outbox {
     return dropped;
   }
 
-  /** Logs that messages are dropped, at most once an hour per receiver. */
+  /** Logs dropped messages, at most once an hour per receiver. */
   #sayDropped(kind: string, receiver: string, now: number): void {
     const key = JSON.stringify([kind, receiver]);
     if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
@@ -89,23 +89,23 @@ export class Outbox {
   }
 
   /**
-   * Starts delivering messages in this process. This happens automatically in a process that
-   * answers requests. Call it in a process that only delivers messages, or to deliver messages
-   * before the first request.
+   * Starts delivering messages in this process. A process that answers requests does this
+   * automatically at its first request. Call `start` to begin earlier, or in a process that only
+   * delivers messages.
    */
   start(): void {
     if (this.isOn) this.#deliveries.start();
   }
 
   /**
-   * Delivers new messages now instead of at the next search. Has no effect in a process that does
-   * not deliver messages. There, another process finds them.
+   * Delivers new messages now, without waiting for the next search. Has no effect in a process that
+   * does not deliver messages: another process then finds them.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Stops delivering messages in this process. Resolves when running deliveries have ended. */
+  /** Stops delivering messages in this process. Resolves when all current deliveries have ended. */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
@@ -156,16 +156,16 @@ export class Outbox {
   }
 
   /**
-   * Returns the receivers whose messages were dropped in the last month, because 20,000 messages
-   * were already waiting for them. Returns at most 50, most dropped messages first.
+   * Returns the receivers whose messages were dropped in the last month because 20,000 messages
+   * were already waiting. Returns at most 50 receivers, those with the most dropped messages first.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` messages that were kept for operators, and receivers without messages.
-   * Returns the number of removed messages.
+   * Removes at most `limit` old undelivered messages, and receivers without messages. Returns the
+   * number of removed messages.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();

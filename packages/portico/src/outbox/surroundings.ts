@@ -4,7 +4,7 @@ import type { Deliver } from './message.ts';
 /** The parts of a server that the outbox uses. */
 export interface OutboxSurroundings {
   readonly database: Database;
-  /** Whether any feature sends messages. Otherwise, the tables of the outbox do not exist. */
+  /** Whether any feature sends messages. If not, the outbox has no tables. */
   readonly isOn: boolean;
   /** Returns the function that delivers each kind of message. */
   readonly deliveries: () => Readonly<Record<string, Deliver>>;

@@ -23,9 +23,9 @@ export interface ApplicationsView {
   readonly removedAll: boolean;
   /** The URL that the forms post to. */
   readonly action: string;
-  /** The path of the page that asks the person whether to remove all applications. */
+  /** The path of the page where the person confirms the removal of all applications. */
   readonly removeAllPath: string;
-  /** Whether this page asks the person whether to remove all applications. */
+  /** Whether this page asks the person to confirm the removal of all applications. */
   readonly confirming: boolean;
   /**
    * The `csrf_token` for the form that removes all applications. That form also sends `remove` =
@@ -41,7 +41,7 @@ export interface ShownApplication extends ShownLook {
   /** The client id, for the field `client_id` of the form. */
   readonly clientId: string;
   /**
-   * The registered name. For an unverified client, its origin and a statement that it is not
+   * The registered name. For an unverified client, its origin with the note that it is not
    * verified.
    */
   readonly name: string;
@@ -53,13 +53,13 @@ export interface ShownApplication extends ShownLook {
   /** When the person first allowed the application. */
   readonly since: ShownDate;
   /**
-   * The issuers (`iss`) of the organizations that gave the access, separated by commas. Null if
-   * only the person gave it.
+   * The issuers (`iss`) of the organizations that granted access, separated by commas. Null if only
+   * the person granted access.
    */
   readonly givenBy: string | null;
   /** When the application last received tokens. Null if it never did. */
   readonly lastActive: ShownDate | null;
-  /** The destinations of responses, without duplicates. */
+  /** The destinations of the application's responses, without duplicates. */
   readonly answersTo: readonly Destination[];
   /** The application's current scopes. */
   readonly scopes: readonly ShownScope[];
@@ -72,8 +72,8 @@ export interface ShownApplication extends ShownLook {
 /** The facts that the page shows about a client that no operator registered. */
 export interface UnverifiedApplication {
   /**
-   * Where the client comes from: a host in ASCII, "a program on this computer", "an application on
-   * this device", or several of these.
+   * The client's origin: a host in ASCII, "a program on this computer", "an application on this
+   * device", or several of these.
    */
   readonly from: string;
   /** The name that the client gave itself. Null if pages must not show it. */

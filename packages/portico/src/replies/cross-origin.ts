@@ -3,10 +3,10 @@ import type { BindingOffer } from '../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Handles cross-origin requests. They never have credentials. A browser application can be a public
- * client, so pages of any origin may call the endpoints that read no session. They may not call the
- * authorization endpoint, which reads a session, or the introspection endpoint, which browsers do
- * not need.
+ * Handles cross-origin requests, always without credentials. A browser application can be a public
+ * client, so pages of any origin may call the endpoints that read no session. The authorization
+ * endpoint is excluded because it reads a session, and the introspection endpoint because browsers
+ * do not need it.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -19,8 +19,8 @@ const PREFLIGHT_HEADERS = {
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**
- * Returns the reply to a preflight request for an endpoint with these methods. Lists methods other
- * than GET and POST. Lists proof headers if the server accepts proofs.
+ * Returns the reply to a preflight request for an endpoint with these methods. Lists only methods
+ * other than GET and POST. Also lists proof headers if the server accepts proofs.
  */
 export function preflight(
   request: Request,
@@ -40,8 +40,8 @@ export function preflight(
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
 /**
- * Returns headers that let pages of any origin read a reply. If the server accepts proofs, pages
- * can also read the reply's proof headers.
+ * Returns headers that let pages of any origin read a reply, and its proof headers if the server
+ * accepts proofs.
  */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {

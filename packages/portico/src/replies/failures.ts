@@ -30,11 +30,13 @@ export class Failures {
   readonly #logOverload: () => void;
   /**
    * Logs how to create missing tables. A mounted server starts even without its tables, and the
-   * database's own error does not explain this.
+   * database's error does not say how to create them.
    */
   readonly #explainFault: () => void;
 
-  /** With `showsDetails`, the error page shows details that otherwise only the log contains. */
+  /**
+   * If `showsDetails` is true, the error page shows details that otherwise appear only in the log.
+   */
   constructor(server: Server, showsDetails: boolean) {
     this.#server = server;
     this.#showsDetails = showsDetails;
@@ -90,7 +92,10 @@ export class Failures {
       });
   }
 
-  /** Returns what the error page shows about a fault: the missing migrations, or the error. */
+  /**
+   * Returns the details of an internal error for the error page: the missing migrations, or the
+   * error.
+   */
   async #describeFault(error: unknown): Promise<string> {
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     return steps === null ? String(error) : describePendingSteps(steps);
@@ -115,7 +120,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message repeats the link's text, because the host's own view may not show the link.
+      // The message includes the link's text, because the host's view may not show the link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,

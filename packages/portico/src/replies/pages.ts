@@ -12,15 +12,15 @@ export interface ShownPage<View extends keyof PageData> {
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** The URL where the page's form ends after all redirects. Null for a page without a form. */
+  /** The URL that the page's form leads to after all redirects. Null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * The target of forms whose redirects can end anywhere. After its callback, an application may
- * redirect to another site, to a program on this computer or to a private-use scheme.
+ * The target of forms that can lead to any URL. After its callback, an application may redirect to
+ * another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 
@@ -38,7 +38,7 @@ export async function pageReply<View extends keyof PageData>(
 }
 
 /**
- * Returns a page that the host's views cannot replace and that search engines do not list. `html`
+ * Returns a page that the host's views cannot replace. Search engines do not list the page. `html`
  * receives the nonce for the page's styles.
  */
 export function ownPageReply(
@@ -63,8 +63,7 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form,
- * otherwise 302.
+ * Returns a redirect without caching and without a referrer. Use 303 after a form, otherwise 302.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

@@ -38,8 +38,8 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // `body` does not name the buffer type, so name it here. TypeScript before 5.7, which some hosts
-  // use, has only one kind of byte array.
+  // The cast sets the buffer type. The type of `body` cannot, because TypeScript before 5.7, which
+  // some hosts use, has only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -82,8 +82,8 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
 };
 
 /**
- * Lets pages of other origins read the challenge if the application's CORS settings let them read
- * responses.
+ * Pages of other origins can read the challenge if the application's CORS settings let them read
+ * the response.
  */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
@@ -126,8 +126,7 @@ export function refusalReply(error: unknown): Reply | null {
 }
 
 /**
- * Returns the response to a request without a sufficient token: 400, 401 or 403. Includes a
- * challenge.
+ * Returns the 400, 401 or 403 response, with a challenge, to a request without a sufficient token.
  */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(withRequestIdField(bearerErrorReply(error), error.requestId));
@@ -147,8 +146,8 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // A challenge would mean that other credentials might help (RFC 9110 section 11.6.1). They would
-  // not, so send no challenge.
+  // Send no challenge: it would suggest that other credentials might help (RFC 9110 section
+  // 11.6.1), but they would not.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -167,7 +166,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The failed request used up nothing and issued nothing, so the client can retry it.
+ * Returns 503. The failed request used up no code or token and issued none, so the client can retry
+ * it.
  */
 export function unavailableReply(): Reply {
   const body = {

@@ -21,7 +21,7 @@ export interface SentResponse {
   readonly question: SendingQuestion | null;
 }
 
-/** A question that lets the person decide whether to continue (RFC 9700 section 4.11.2). */
+/** Asks the person whether to continue (RFC 9700 section 4.11.2). */
 export interface SendingQuestion {
   readonly text: PageText;
   /** The HTTP status of the page. */

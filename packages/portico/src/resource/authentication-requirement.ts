@@ -6,7 +6,7 @@ export interface AuthenticationRequirement {
   readonly acr?: string | readonly string[];
 }
 
-/** The data in a token about its person's authentication. */
+/** The data in a token about how and when the person authenticated. */
 export interface ToldAuthentication {
   /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
@@ -22,12 +22,11 @@ export interface AuthenticationDemand {
 }
 
 /**
- * Matches a level. RFC 9470 puts levels into a quoted string, which cannot contain other
- * characters.
+ * Matches a level. RFC 9470 puts levels into a quoted string, which allows only these characters.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Reads a requirement. Throws for an invalid one, which is a mistake in the API's code. */
+/** Reads a requirement. Throws if it is invalid, because that is a mistake in the API's code. */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)

@@ -9,9 +9,9 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a client sent a token. A bound token is not valid with the scheme Bearer. An unbound token is
- * not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection needs no proof
- * and returns the key, because its caller does not use the token itself.
+ * How a client sent a token. A bound token is not valid with the scheme Bearer, and an unbound
+ * token is not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection needs
+ * no proof, because its caller does not use the token. It returns the key.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -23,8 +23,8 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * Which of the token's scopes the client and the resource still have. The person's permissions
-   * are not checked yet. If the token is not bound, scopes that require a bound token are left out.
+   * The token's scopes that the client and the resource still have. The person's permissions are
+   * not checked yet. If the token is not bound, excludes scopes that require a bound token.
    */
   readonly scopes: readonly string[];
   /** The person's account. Null for a client-credentials token. */
@@ -42,7 +42,7 @@ export interface UsableToken {
   readonly details?: Details | undefined;
 }
 
-/** The client and authorization of a token, even if the token is no longer valid. */
+/** The client and authorization of a token that may no longer be valid. */
 export interface TokenOwner {
   readonly clientId: string | null;
   /** The authorization's id. Null if the token has none, or if it is unknown. */
@@ -63,14 +63,14 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * Data for the next proof, for the response. Only present if the request used the scheme for
+   * Data that the response contains for the next proof. Only set if the request used the scheme for
    * bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. Does not throw if a token is missing or not usable: the caller decides
+ * Looks up access tokens. Does not throw if a token is missing or unusable: the caller decides
  * whether to refuse the request.
  */
 export class BearerTokens {
@@ -146,8 +146,8 @@ export class BearerTokens {
   }
 
   /**
-   * Returns which of the token's scopes are valid now. For a person's token, the person must have
-   * the permission of each scope.
+   * Returns the token's scopes that are valid now. If the token belongs to a person, the person
+   * must have the permission for each scope.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;

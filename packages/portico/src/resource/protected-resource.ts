@@ -3,15 +3,9 @@ import type { Server } from '../server.ts';
 import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
-/**
- * The needs of a protected API, for example an MCP endpoint, besides tokens. Every setting is
- * optional.
- */
+/** Additional settings for a protected API, for example for an MCP endpoint. All are optional. */
 export interface ResourceNeeds {
-  /**
-   * The API's metadata (RFC 9728 section 2). If the server publishes metadata for the API, it
-   * publishes this.
-   */
+  /** The API's metadata (RFC 9728 section 2), in case the server publishes metadata for the API. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
    * Whether a new authorization also contains the scopes that the person has already allowed the
@@ -19,8 +13,8 @@ export interface ResourceNeeds {
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. If a client is registered for this scope, it gets this scope instead of
-   * requested scopes that it may not have.
+   * The service scope. If a client that is registered for this scope requests scopes that it may
+   * not have, it gets this scope instead.
    */
   readonly serviceScope?: string;
 }
@@ -44,7 +38,7 @@ export interface ResourceParts {
   readonly resource: PublishedResource | null;
 }
 
-/** An API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
+/** The API that a token is for: `oauth_server:audience`, a configured resource, or no API. */
 export class ProtectedResource {
   /** The URL of the API's metadata, for challenges. Null if challenges do not link to it. */
   readonly metadataUrl: string | null;
@@ -86,7 +80,7 @@ export class ProtectedResource {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds needs of the API, and replaces earlier values. */
+  /** Adds settings for the API. They replace earlier values. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }
@@ -94,7 +88,7 @@ export class ProtectedResource {
 
 /** All APIs that tokens are for. */
 export class ProtectedResources {
-  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
+  /** The API for requests without a resource: `oauth_server:audience`, or no API. */
   readonly main: ProtectedResource;
   readonly #configured: ReadonlyMap<string, ProtectedResource>;
 

@@ -8,9 +8,9 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. The server looks up everything before your handler runs.
- * So no method is asynchronous, and the values are those from the start of the request. Never uses
- * a session or a cookie.
+ * The access token of the current request. The server looks up the token before your handler runs,
+ * so no method is asynchronous and the values do not change during the request. Sessions and
+ * cookies are never used.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
@@ -21,8 +21,8 @@ export interface TokenAccessor extends TokenMembers {
    * Requires a usable token with this scope. The token's person must still have the scope's
    * permission.
    *
-   * If there is no usable token, throws an error that becomes a 401 response. If the token is not
-   * sufficient, the error becomes a 403 response.
+   * Otherwise throws an error that becomes a 401 response if there is no usable token, or a 403
+   * response if the token is not sufficient.
    */
   requireScope(scope: string): void;
   /** Returns whether `requireScope` would succeed. */
@@ -54,7 +54,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs `work`. `token()` works in it, even after an await. */
+/** Runs `work`. Inside `work`, `token()` returns the accessor, even after an await. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
@@ -69,7 +69,7 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope, but the person no longer has the permission. Then no other
+   * Whether the token has the scope but the person no longer has the permission, so that no other
    * token would help.
    */
   readonly isUnheld?: boolean;
@@ -93,7 +93,7 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
-/** The scopes that handlers can require with `token()`. */
+/** The scopes that a handler can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
@@ -108,7 +108,7 @@ export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | '
 
 /**
  * Creates a feature's methods of `token()` for one request. `token` is null if there is no usable
- * token. In that case, `refuse` always responds that a token is needed, regardless of the refusal.
+ * token. In that case, `refuse` always responds that a token is required.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,

@@ -6,7 +6,7 @@ import type { RegisteredBy } from './client.ts';
  *
  * - Neither the authorization nor its client is revoked.
  * - At least one of its tokens has not expired.
- * - Its client still has a grant that starts this kind of access.
+ * - Its client may still use a grant type that starts this kind of access.
  */
 export interface HeldAuthorization {
   /** The authorization's id. It grants no access. */
@@ -24,7 +24,7 @@ export interface HeldAuthorization {
   readonly scopes: readonly string[];
   /** The API that the tokens are for. Null if no API was configured. */
   readonly audience: string | null;
-  /** The issuer (`iss`) of the organization that gave access. Null if the person gave it. */
+  /** The issuer (`iss`) of the organization that granted access. Null if the person granted it. */
   readonly givenBy: string | null;
   /** When the person allowed the access, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -69,11 +69,11 @@ export interface AuthorizationFilter {
 export interface HeldRange {
   /** Only ids below this one. Null for all ids. */
   readonly below: string | null;
-  /** Only this id and ids above it. Null for all ids. */
+  /** Only ids from this one upwards. Null for all ids. */
   readonly above: string | null;
   /** The maximum number of authorizations to find. */
   readonly limit: number;
-  /** The maximum number of rows to read to find them. */
+  /** The maximum number of rows to read during the search. */
   readonly examine: number;
 }
 
@@ -89,6 +89,6 @@ export interface CountedHeld {
 /** The authorizations found in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** Continue below this id. Null if the range has no more rows. */
+  /** The id below which the next search continues. Null if the range has no more rows. */
   readonly next: string | null;
 }

@@ -7,16 +7,14 @@ import type { Acting } from '../auditing/audit.ts';
  */
 export const BATCH = 500;
 /**
- * The longest pause, in milliseconds. A longer pause would not help a store that is slow for
- * another reason.
+ * The longest pause, in milliseconds. If the store is slow for another reason, a longer pause would
+ * not help.
  */
 const LONGEST_PAUSE = 500;
 
 /** Options of a long-running action. */
 export interface Lasting extends Acting {
-  /**
-   * Called after each batch with the number of authorizations that were ended or removed so far.
-   */
+  /** Called after each batch with the number of authorizations ended or removed so far. */
   readonly report?: (authorizations: number) => void;
 }
 
@@ -41,8 +39,8 @@ export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 const FIRST = '';
 
 /**
- * Handles one batch of keys in order, after the last key of the previous batch. `last` is null if
- * there are no more keys.
+ * Handles the next batch of keys, in order. `after` is the last key of the previous batch. `last`
+ * is null if there are no more keys.
  */
 export type Step = (
   after: string,

@@ -20,13 +20,13 @@ export interface DemandDescription {
   /** The error for registering a client with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * The effect on clients with this demand while the setting is off. It continues a sentence after
-   * "so".
+   * The effect on clients with this demand while the setting is off. The text follows "so" in a
+   * sentence.
    */
   readonly effect: string;
   /**
-   * Whether the demand is checked strictly. If so, a client document is rejected if the flag is not
-   * a boolean. It is fetched again if the demand can no longer be met.
+   * Whether the demand is checked strictly. If true, a client document is rejected if the flag is
+   * not a boolean, and fetched again if the demand can no longer be met.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -35,7 +35,7 @@ export interface DemandDescription {
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/** Each demand that the store can record: the client field, and the registration field. */
+/** The demands that the store can record: each client field with its registration field. */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',

@@ -3,8 +3,8 @@ import type { Client } from './client.ts';
 /** How long a self-registered client is kept if it is never used, in milliseconds (a day). */
 export const NEVER_USED = 86_400_000;
 /**
- * How long a self-registered client is kept after its last use, in milliseconds. This is ninety
- * days. One day is added, because uses are recorded once a day.
+ * How long a self-registered client is kept after its last use, in milliseconds: ninety days, plus
+ * one because uses are recorded only once a day.
  */
 export const UNUSED = 91 * 86_400_000;
 

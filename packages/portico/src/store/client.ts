@@ -1,8 +1,7 @@
 import type { SqlConnection } from '@portico/sql';
 
 /**
- * A right of a client: to use a grant type (from RFC 6749 or a feature), or to use the
- * introspection endpoint.
+ * What a client may use: a grant type (from RFC 6749 or a feature), or the introspection endpoint.
  */
 export type Grant =
   | 'authorization_code'
@@ -32,7 +31,7 @@ export type ApplicationType = 'web' | 'native';
  * - `registration`: the client itself, at the registration endpoint (RFC 7591).
  * - `document`: the document whose URL is the client's id.
  *
- * Trust only what an operator registered.
+ * Trust only data that an operator registered.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
@@ -52,8 +51,8 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public: the application cannot keep a secret. A public client is
-   * identified but not authenticated.
+   * Whether the client is public, because the application cannot keep a secret. The server
+   * identifies a public client but cannot authenticate it.
    */
   readonly public: boolean;
   /**
@@ -79,8 +78,8 @@ export interface ClientMetadata {
 /** The website and logo that people see next to a client's name. */
 export interface ClientLook {
   /**
-   * The client's website (`client_uri` of RFC 7591), set by an operator. Missing if the operator
-   * set none, and for clients that no operator registered.
+   * The client's website (`client_uri` of RFC 7591). Only an operator can set it. Missing if none
+   * is set.
    */
   readonly siteUri?: string;
   /** The SHA-256 hash of the logo that an operator set. Missing if the client has no logo. */
@@ -110,9 +109,9 @@ export interface Client extends ClientMetadata, ClientLook {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The day of the client's last use, in milliseconds since 1970. A use means that a person allows
-   * the client, or that the client receives tokens. Null if the client was never used, and for a
-   * client that an operator registered.
+   * The day of the client's last use, in milliseconds since 1970. A client is used when a person
+   * allows it or when it receives tokens. Null if the client was never used, or if an operator
+   * registered it.
    */
   readonly usedAt: number | null;
   /**
@@ -125,7 +124,7 @@ export interface Client extends ClientMetadata, ClientLook {
 /** Writes data that belongs to a client, in the transaction that writes the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
-/** A client's logo. An operator chose it, and Portico checked its bytes. */
+/** A client's logo, chosen by an operator. Portico has checked its bytes. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;
@@ -135,8 +134,9 @@ export interface ClientLogo {
 }
 
 /**
- * The keys or the workload of a client that authenticates with assertions. The client has its own
- * public keys (OpenID Connect Core section 9), or a trusted issuer identifies it as a workload.
+ * The keys or the workload of a client that authenticates with assertions. Either the client has
+ * its own public keys (OpenID Connect Core section 9), or a trusted issuer vouches for its
+ * workload.
  */
 export interface ClientKeys {
   /**
@@ -167,8 +167,8 @@ export interface Workload {
 export interface DocumentClient {
   readonly client: Client;
   /**
-   * How long the stored data may be used before the document is fetched again, in milliseconds
-   * since 1970.
+   * When the document must be fetched again, in milliseconds since 1970. Until then, the stored
+   * data is used.
    */
   readonly freshUntil: number;
 }
@@ -185,8 +185,8 @@ export interface RegistrationOrigin {
 export interface NewRegistration extends RegistrationOrigin {
   readonly client: Client;
   /**
-   * The SHA-256 hash of the registration access token, which the client uses later to manage its
-   * registration.
+   * The SHA-256 hash of the registration access token. The client manages its registration with
+   * this token.
    */
   readonly tokenHash: string;
 }
@@ -199,8 +199,8 @@ export interface RegistrationLimits {
    */
   readonly ofOneNetwork: number;
   /**
-   * How many clients may exist that were never used. When the limit is reached, the oldest of these
-   * clients is removed, if it is older than `period`.
+   * The maximum number of clients that were never used. When the limit is reached, the oldest of
+   * them is removed if it is older than `period`.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */
@@ -208,12 +208,12 @@ export interface RegistrationLimits {
 }
 
 /**
- * The reason why a client was not registered. `token` means that its initial access token is not
- * usable. The other reasons mean that too many clients have registered.
+ * Why a client was not registered. `token`: its initial access token is not usable. Other reasons:
+ * too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
-  /** The next client may register at `until`, in milliseconds since 1970. */
+  /** The client can try again at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
 /** A token that an operator created to let clients register themselves (RFC 7591 section 1.2). */

@@ -3,9 +3,9 @@ import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
 /**
- * Access to people's accounts that an organization gave instead of the person. A feature implements
- * this interface. It marks such authorizations with the detail `given_by`, and checks them again
- * whenever one of their tokens is used.
+ * Access to people's accounts that an organization granted instead of the person. A feature
+ * implements this interface. The feature marks these authorizations with the detail `given_by`, and
+ * checks them again whenever one of their tokens is used.
  */
 export interface GivenAccess {
   /**
@@ -13,19 +13,20 @@ export interface GivenAccess {
    */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
-   * From now on, organizations cannot give this client access to this person's account. Null means
-   * all clients. This applies even if no organization has given access yet. Call this before you
-   * revoke the authorizations. Returns false and changes nothing if the person does not exist.
+   * Stops organizations from granting this client (null: any client) access to this person's
+   * account, even if none has done so yet. Call this before you revoke the authorizations. Returns
+   * false and changes nothing if the person does not exist.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything that is stored about this person. Ended access stays ended, but without the
-   * person's name. Call this after the subject was removed. Returns false if nothing was stored.
+   * Removes everything that is stored about this person. Access that was ended stays ended, but the
+   * record no longer names the person. Call this after the subject was removed. Returns false if
+   * nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }
 
-/** An access token whose authorization an organization gave. */
+/** An access token from an authorization that an organization granted. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;
@@ -36,7 +37,8 @@ export interface AccessInUse {
 }
 
 /**
- * Returns the issuer of the organization that gave an authorization, or null if the person gave it.
+ * Returns the issuer of the organization that granted an authorization, or null if the person
+ * granted it.
  */
 export function givenBy(details: Details | undefined): string | null {
   const issuer = details?.['given_by'];
@@ -44,14 +46,14 @@ export function givenBy(details: Details | undefined): string | null {
 }
 
 /**
- * Returns the details that mark an authorization as given by an organization, with this account at
- * its issuer.
+ * Returns the details for an authorization that an organization grants. They name the account at
+ * the organization's issuer.
  */
 export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the account at an issuer that an organization gave the authorization for. */
+/** Returns the issuer's account for which an organization granted the authorization. */
 export function givenFor(details: Details): AssertedAccount {
   const { given_tenant: tenant, given_subject: subject } = details;
   return {

@@ -1,26 +1,26 @@
 import type { Grant } from './client.ts';
 import type { Beginning, Holder } from './grant.ts';
 
-/** The rules for a grant type: which clients may use it, and how access starts with it. */
+/** The rules for a grant type: which clients may use it and how access starts. */
 export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
   /**
-   * How access starts with this grant. `organization` means that an organization gives access to a
-   * person's account (`GivenAccess`). Only clients that an operator registered can use such a
-   * grant. Null if the grant only continues existing access, for example `refresh_token`.
+   * How access starts with this grant. `organization`: an organization grants access to a person's
+   * account (`GivenAccess`), only to clients that an operator registered. Null: the grant only
+   * continues existing access, for example `refresh_token`.
    */
   readonly begins: Beginning | null;
   /**
    * `any`: all clients, including public and unverified ones. `confidential`: only clients that
-   * authenticate. Such a client needs an initial access token to register itself.
+   * authenticate. To register itself for the grant, a client then needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
 }
 
 /**
- * The right to use the introspection endpoint. It is not a grant type. Only clients that
- * authenticate can have it.
+ * The right to use the introspection endpoint, for clients that authenticate. It is not a grant
+ * type.
  */
 export const INTROSPECTION = 'introspection';
 
@@ -28,7 +28,7 @@ export const INTROSPECTION = 'introspection';
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
-  /** `rules` is in the order in which the server lists the grant types. */
+  /** The server lists the grant types in the order of `rules`. */
   constructor(rules: readonly GrantRules[]) {
     this.#rules = new Map(rules.map((each) => [each.name, each]));
   }
@@ -54,8 +54,8 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant. With such a grant, an
-   * organization gives access to the client by its id, without a consent page.
+   * Whether only clients that an operator registered may have this grant. With it, an organization
+   * grants a client access by its id, without a consent page.
    */
   isForOperators(name: string): boolean {
     return this.#rules.get(name)?.begins === 'organization';
@@ -66,27 +66,27 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants that give this kind of holder access. */
+  /** Returns the grants that start access for this kind of holder. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Returns the grants that start access in exactly this way. */
+  /** Returns the grants that start access in this way. */
   beginningAs(beginning: Beginning): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
 
   /**
-   * Whether a person can allow access with one of these grants. A refresh token continues only such
-   * access.
+   * Whether a person can allow access with one of these grants. Only such access gets refresh
+   * tokens.
    */
   canBeAllowed(grants: readonly string[]): boolean {
     return grants.some((name) => this.#rules.get(name)?.begins === 'person');
   }
 
   /**
-   * Whether access can start with one of these grants. With `holder`, only access of this kind of
-   * holder counts.
+   * Whether access can start with one of these grants. If `holder` is set, only access for this
+   * kind of holder counts.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

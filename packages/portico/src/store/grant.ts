@@ -5,8 +5,7 @@ import type { ClientLook, RegisteredBy } from './client.ts';
 export type Holder = 'person' | 'client';
 
 /**
- * The way in which access starts: the holder starts it, or an organization gives it to a person's
- * account.
+ * How access starts: the holder starts it, or an organization grants access to a person's account.
  */
 export type Beginning = Holder | 'organization';
 
@@ -20,8 +19,8 @@ export type Details = Readonly<Record<string, unknown>>;
 
 /**
  * A person's authorization, with all codes and tokens issued for it. It is one row in
- * `oauth_families`, which also contains its authorization code and its current refresh token. The
- * code and all tokens are valid only until the row is revoked. So one write revokes everything.
+ * `oauth_families`, which also contains the authorization code and the current refresh token.
+ * Revoking the row revokes the code and all tokens with one write.
  */
 export interface Family {
   readonly id: string;
@@ -36,13 +35,13 @@ export interface Family {
    */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that a client must prove (RFC 9449 sections 5 and 10). The
-   * authorization code needs this proof, and later the refresh token. Null if no key is needed.
+   * The thumbprint of the key that the client must prove when it uses the authorization code or a
+   * refresh token (RFC 9449 sections 5 and 10). Null if no key is required.
    */
   readonly thumbprint: string | null;
   /**
    * Whether an earlier refresh token of this authorization worked without the key. If so, a thief
-   * may have bound the authorization to the thief's own key.
+   * of that token may have bound the authorization to another key.
    */
   readonly isBoundLate?: boolean;
   /**
@@ -52,7 +51,7 @@ export interface Family {
   readonly details?: Details | undefined;
 }
 
-/** An authorization that a person gave an application. */
+/** An authorization that a person gave to an application. */
 export interface Authorization {
   readonly family: Family;
   readonly clientName: string;
@@ -71,8 +70,8 @@ export interface Authorization {
 }
 
 /**
- * An authorization code or refresh token, and the access that it would grant. The server reads it
- * before it decides whether to issue tokens.
+ * A stored authorization code or refresh token, and the access that it would grant. The server
+ * reads this before it decides whether to issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
@@ -101,13 +100,13 @@ export interface OfferedRefreshToken extends OfferedToken {
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often tokens had been issued for the authorization when this row was read. */
+  /** How many times tokens had been issued for the authorization when this row was read. */
   readonly generation: number;
 }
 
 /**
- * The response to the last use of an authorization's refresh token. The server stores it in case
- * the same request comes again (decision 37).
+ * The response to the last use of an authorization's refresh token. The server stores the response
+ * in case the client repeats the request (decision 37).
  */
 export interface KeptAnswer {
   /** The response, encrypted with the used token. */
@@ -116,8 +115,8 @@ export interface KeptAnswer {
   readonly generation: number;
   readonly usedAt: number;
   /**
-   * The hash of the current refresh token. This is the token in the response, unless the client has
-   * already used that token.
+   * The hash of the current refresh token: the one in the response, unless the client has already
+   * used it.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
@@ -134,8 +133,8 @@ export interface AuthorizationCode extends StoredGrant {
  * What happens when a client uses a code a second time:
  *
  * - `revokes`: the server revokes the tokens from the first use.
- * - `refused`: the server only rejects the second use. For codes that never pass through a browser,
- *   and that a client may send twice at the same time.
+ * - `refused`: the server only rejects the second use. This is for codes that never pass through a
+ *   browser and that a client may send twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
@@ -157,7 +156,7 @@ export interface NewCode {
  *
  * - `replaced`: the new code is valid.
  * - `used`: the old code was used before.
- * - `ended`: the authorization has ended, never existed, or does not match the description.
+ * - `ended`: the authorization has ended, never existed, or does not match.
  */
 export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
@@ -172,7 +171,7 @@ export interface NewRefreshToken {
   /** The hash of the mark that all refresh tokens of the authorization share. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token requires. Null if no key is needed. */
+  /** The thumbprint of the key that the token requires. Null if the token requires no key. */
   readonly thumbprint: string | null;
   /** Whether an earlier refresh token of the authorization worked without a key. */
   readonly isBoundLate?: boolean;
@@ -191,7 +190,8 @@ export interface NewAccessToken {
 }
 
 /**
- * A valid access token, with everything that decides what it allows. One statement reads all of it.
+ * A valid access token, with everything that determines what the token allows. One statement reads
+ * all of this.
  */
 export interface AccessToken {
   readonly clientId: string;
@@ -209,8 +209,8 @@ export interface AccessToken {
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
-   * The thumbprint of the key that the caller must prove (RFC 9449). A bound token is valid only
-   * with a proof. An unbound token is valid only without a proof.
+   * The thumbprint of the key that the caller must prove (RFC 9449). Null if the token is not
+   * bound: such a token is valid only without a proof.
    */
   readonly thumbprint: string | null;
   /** The details of the token's authorization. Missing if there are none. */
@@ -226,8 +226,8 @@ export interface DeadToken {
 }
 
 /**
- * The reason why an access token is not valid. If a token was revoked individually, its row no
- * longer exists. In that case, the reason is `unknown`.
+ * Why an access token is not valid. The reason is also `unknown` if the token itself was revoked,
+ * because its row was then removed.
  */
 export type Death =
   | 'unknown'
@@ -252,8 +252,8 @@ export type GrantRefusal =
   /** The code was replaced before it was used. The new code is still valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the authorization was revoked. The server revokes nothing
-   * now, because it may repeat the response to the first use.
+   * The code or token was used before, or the authorization was revoked. Nothing is revoked now,
+   * because the server may repeat the response to the first use.
    */
   | 'taken';
 
@@ -263,17 +263,17 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * The connection was lost before the store responded, and the store is still unavailable. It is
- * unknown whether the tokens were issued.
+ * It is unknown whether the tokens were issued: the connection was lost before the store responded,
+ * and the store is still unavailable.
  */
 export interface UnsettledGrant {
   readonly issued: null;
   /** The store's error. */
   readonly error: unknown;
   /**
-   * Returns true if the tokens were issued, are the authorization's latest tokens, and the
-   * authorization is active. Returns false if this can no longer happen. Rejects while the store is
-   * unavailable. Works while the rows exist, which is at least an hour after the request.
+   * Returns true if the tokens were issued and are the latest tokens of an active authorization.
+   * Returns false if this can no longer happen. Rejects while the store is unavailable. Works for
+   * at least an hour after the request, while the rows exist.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -10,12 +10,12 @@ export interface Holding {
  * Makes room for a new request. Returns the keys of the requests to remove, or null if the limit is
  * reached.
  *
- * Removes the oldest requests of the network that uses the most bytes. Does this only if that
- * network uses more than the new request's network would use. So no network can take another
+ * Removes the oldest requests of the network that uses the most bytes, but only if that network
+ * uses more than the new request's network would use. This way, no network can take another
  * network's share.
  *
- * `held` is the number of bytes that each network uses. `oldestOf` returns the oldest requests of
- * one network, as many as may have to be removed.
+ * `held` is the number of bytes that each network uses. `oldestOf` returns enough of one network's
+ * oldest requests to make room.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -17,8 +17,8 @@ export interface AskedConsent {
  * Finds an earlier authorization that covers this consent, so that the server can skip the consent
  * page. A feature implements this interface.
  *
- * Portico makes sure that the earlier authorization is active when it writes the new one. It also
- * records in the new authorization which one started it (`goesBackTo`).
+ * Before it writes the new authorization, Portico checks that the earlier one is active. The new
+ * authorization records the earlier one that started it (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -26,8 +26,8 @@ export interface PriorConsent {
 }
 
 /**
- * Called with a person's answer on the consent page, before the answer is stored. `allowed` lists
- * which of the shown scopes (`request.asked.scopes`) the person allows.
+ * Called with a person's answer on the consent page, before the answer is stored. `allowed`
+ * contains those of the shown scopes (`request.asked.scopes`) that the person allows.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
@@ -35,8 +35,7 @@ export type ConsentAnswered = (
 ) => Promise<void>;
 
 /**
- * An earlier authorization whose consent also covers a new one, so that the consent page is
- * skipped.
+ * An earlier authorization whose consent also covers a new one. The consent page is then skipped.
  */
 export interface PriorAuthorization {
   readonly id: string;
@@ -50,8 +49,8 @@ export interface PriorAuthorization {
 }
 
 /**
- * Returns the details for an authorization that `prior` starts. They contain the lowest id of all
- * earlier authorizations in the chain.
+ * Returns the details for a new authorization that `prior` starts. They contain the lowest id in
+ * the chain of earlier authorizations.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -59,11 +58,11 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether this authorization was started without the consent page, by an earlier one whose id is at
- * most `newest`.
+ * Whether this authorization skipped the consent page because of an earlier authorization whose id
+ * is at most `newest`.
  *
- * An operation that ends access also ends these authorizations. It does not end authorizations that
- * people allow on the page in the meantime. So it finishes even if people keep allowing access.
+ * An operation that ends access also ends these authorizations, but not those that people allow on
+ * the page in the meantime. So the operation finishes even if people keep allowing access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);
@@ -71,8 +70,8 @@ export function goesBackTo(newest: string, details: Details | undefined): boolea
 }
 
 /**
- * Returns the lowest id of the earlier authorizations in the chain, or null if the person answered
- * on the consent page.
+ * Returns the lowest id in the chain of earlier authorizations, or null if the person answered on
+ * the consent page.
  */
 function lowestPrior(details: Details | undefined): string | null {
   return (details?.['prior'] as string | undefined) ?? null;

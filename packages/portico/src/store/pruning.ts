@@ -12,9 +12,8 @@ export interface PrunedRows {
   /** The number of authorization requests that expired before the person answered or signed in. */
   readonly consentRequests: number;
   /**
-   * The number of removed clients. These are self-registered clients that were never used for a
-   * day, or that were not used for ninety days. Document clients that no person allowed are
-   * included.
+   * The number of removed clients: self-registered clients that were not used within a day of
+   * registration or for ninety days, and document clients that no person allowed.
    */
   readonly clients: number;
 }
@@ -25,7 +24,7 @@ export interface ExpiringRows {
   readonly kind: keyof PrunedRows;
   /** The name of the rows in the console, for example `audit events`. */
   readonly called: string;
-  /** Which rows are removed. The console prints the name, then `that`, then this text. */
+  /** A description of the removed rows. The console prints the name, `that`, and this text. */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
@@ -40,15 +39,12 @@ export interface ExpiringOfFeatures {
   readonly usesOnce: boolean;
 }
 
-/**
- * The number of rows of each kind that a batch removes. It is twice the number of rows that are
- * added between two batches.
- */
+/** How many rows of each kind a batch removes: twice as many as are added between two batches. */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows are kept after they expire, in milliseconds. The clocks of processes differ, and a
- * request may still be running.
+ * How long rows are kept after they expire, in milliseconds. Clocks of processes can differ, and a
+ * request may still need a row.
  */
 const MARGIN = 3_600_000;
 /**
@@ -67,8 +63,8 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id where the second search through the access tokens stopped. The first search always
-   * starts at the beginning of the table. The second search continues here.
+   * The id where the second search through the access tokens continues. The first search always
+   * starts at the beginning of the table.
    */
   #looked = FIRST;
 
@@ -94,9 +90,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion. Every fiftieth insertion removes a batch of rows. A batch can be larger
-   * than the number of added rows, so the tables shrink. Returns null if there is nothing to wait
-   * for. The promise never rejects: a failure is logged, and a later batch tries again.
+   * Counts an insertion. Every fiftieth insertion removes a batch of expired rows. A batch can
+   * remove more rows than were added, so the tables shrink. Returns null if there is nothing to
+   * wait for. The promise never rejects: a failure is logged, and a later batch tries again.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -104,9 +100,9 @@ export class Pruning {
   }
 
   /**
-   * Removes everything that has expired, in batches. Pauses between batches, so that requests can
-   * use the store. Returns the number of removed rows of each kind. Calls `onBatch` with the
-   * numbers so far after each batch.
+   * Removes all expired rows in batches. Pauses between batches, so that requests can use the
+   * store. After each batch, calls `onBatch` with the numbers so far. Returns the number of removed
+   * rows of each kind.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
@@ -144,9 +140,9 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search after the first tokens. The first tokens may have a longer lifetime, for example
-    // from before a configuration change. Later tokens then expire first. The first batch alone
-    // would remove fewer tokens than were added.
+    // Also search further into the table. The first tokens may have a longer lifetime, for example
+    // from before a configuration change, so later tokens expire before them. The first search
+    // alone would then remove fewer tokens than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }

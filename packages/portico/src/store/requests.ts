@@ -21,7 +21,7 @@ export interface AuthorizationRequest {
   readonly uiLocales?: string | undefined;
   /** The response mode. Missing for the default, `query`. */
   readonly responseMode?: string | undefined;
-  /** True if the client sent the request directly to the server. */
+  /** True if the client sent the request to the server directly, not through the browser. */
   readonly direct?: true | undefined;
   /** True if the server must not show a page (`prompt=none`). */
   readonly silent?: true | undefined;
@@ -61,11 +61,14 @@ export interface ChoosableScopes {
   readonly added: readonly string[];
 }
 
-/** A person's answer. If the browser sends the same answer again, the server recognizes it. */
+/**
+ * A person's answer. It is stored so that the server recognizes the answer if the browser sends it
+ * again.
+ */
 export interface ConsentAnswer {
   /**
-   * Whether the person pressed the button to allow access. If the person has no permission for any
-   * scope, the outcome is still `denied`.
+   * Whether the person pressed the button to allow access. The outcome is still `denied` if the
+   * person has no permission for any of the scopes.
    */
   readonly allow: boolean;
   /** When the person answered, in milliseconds since 1970. */
@@ -103,6 +106,6 @@ export interface WaitingBudget {
 
 export interface AskedPerson {
   readonly person: PersonReference;
-  /** The scopes that the person saw. No other scope can be granted. */
+  /** The scopes that the person saw. No other scopes can be granted. */
   readonly scopes: readonly string[];
 }

@@ -2,14 +2,12 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/**
- * The kinds of single-use values. Kinds are independent: the same `jti` can be used once per kind.
- */
+/** The kinds of single-use values. The same `jti` can be used once for each kind. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**
- * Values that can be used only once across all processes: a signed string, identified by its `jti`,
- * or a form.
+ * Values that can be used only once across all processes: signed strings, identified by their
+ * `jti`, and forms.
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;
@@ -22,8 +20,8 @@ export class SingleUses {
 
   /**
    * Records a use. Returns whether it is the first one. `of` identifies the value within its kind,
-   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. In that case, the
-   * value may still be unused.
+   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown: the value may
+   * then still be unused.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -20,9 +20,8 @@ import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
  * The authorization server's store, with one class per kind of record. Each method is atomic and
- * returns only after its effect is durable. If a refusal has a lasting effect, for example a used
- * code or a revoked authorization, the method returns the refusal. A method that throws has changed
- * nothing.
+ * returns only after its effect is durable. A method that throws has changed nothing. A refusal
+ * that changes something, for example revokes an authorization, is returned, not thrown.
  */
 export class Store {
   readonly clients: ClientRecords;
@@ -43,7 +42,7 @@ export class Store {
   readonly everythingIssued: EverythingIssued;
   readonly expired: ExpiredRecords;
 
-  /** `admits` returns whether the client with this id may do anything now. */
+  /** `admits` returns whether the server currently accepts the client with this id. */
   constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
     this.clients = new ClientRecords(database, admits, further);
     this.logos = new LogoRecords(database);

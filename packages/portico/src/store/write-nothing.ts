@@ -4,16 +4,17 @@ import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
 /**
- * The parts of a database that `writeNothing` uses. Without `transaction`, it does not detect a
- * full disk on an embedded engine.
+ * The parts of a database that `writeNothing` uses. On an embedded engine, `transaction` is needed
+ * to detect a full disk.
  */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 
 /**
  * Rejects if the store is not writable. The store's tables must exist. An embedded engine reports a
- * full disk only at a commit, so a row is written and removed there. A database server reports a
- * full disk by itself, and a real write would wait for its standbys.
+ * full disk only at a commit, so this function writes and removes a row. On a database server, it
+ * writes no row: a server reports a full disk by itself, and a real write would wait for the
+ * standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

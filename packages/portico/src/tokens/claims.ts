@@ -29,8 +29,8 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Claims that only the server may set in a token or response, because readers trust them. They are
- * defined in RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
+ * Claims that only the server may set in a token or response, because readers trust them. Sources:
+ * RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
  * specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
@@ -74,17 +74,17 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
  * Returns claims about a person, in addition to those from `getProfile()`. Cannot replace a claim
  * from `getProfile()`.
  *
- * A claim is dropped unless a scope releases it. That can be a scope from OpenID Connect Core
- * section 5.4, or a scope in `oauth_server:scopes` that lists the claim under `claims`. Each
- * dropped claim is logged once.
+ * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
+ * scope in `oauth_server:scopes` that lists the claim under `claims`. Each dropped claim is logged
+ * once.
  */
 export type ClaimsMapper = (
   user: UserInterface,
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * Collects the claims about a person that the granted scopes release. If the profile and the host's
- * mapper both have a claim, the profile's value is used.
+ * Collects the claims about a person that the granted scopes release. If both the profile and the
+ * host's mapper contain a claim, the profile's value is used.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -139,9 +139,8 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether every string in the value is well-formed Unicode. JSON readers treat half of a surrogate
- * pair differently. Some reject the whole text. Others turn the values of two people into the same
- * value.
+ * Whether every string in the value is well-formed Unicode. Half of a surrogate pair is not: some
+ * JSON readers reject the whole text, and others turn the values of two people into the same value.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

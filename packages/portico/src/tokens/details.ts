@@ -1,6 +1,6 @@
 import type { Details } from '../store/grant.ts';
 
-/** The place where the details of an authorization appear. */
+/** Where the details of an authorization appear. */
 export type DescribedIn = 'id_token' | 'introspection';
 
 /** Returns the claims or response members for the details of an authorization. */

@@ -18,8 +18,8 @@ export interface UngrantableScope {
 }
 
 /**
- * Whether to drop this scope from the request. If false, the server refuses the request. The server
- * also refuses the request if no scope would be left.
+ * Returns whether to drop this scope from the request. If it returns false, or if no scope is left,
+ * the server refuses the request.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
@@ -32,8 +32,7 @@ interface OfferedScopes {
 }
 
 /**
- * Decides which scopes are dropped from requests. Applies the server's own rule and the rules of
- * features.
+ * Decides which scopes to drop from requests, by the server's own rule and the rules of features.
  */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
@@ -62,8 +61,8 @@ export class DroppedScopes {
 
 /**
  * Whether a client that no operator registered requests a scope that the server offers only to
- * other clients or for other resources. Such clients request every scope that the metadata lists or
- * listed recently. This includes `openid`, which the metadata leaves out while the server has no
+ * other clients or for other resources. Many of these clients request every scope that the metadata
+ * lists or listed recently, including `openid`, which the metadata omits while the server has no
  * key.
  */
 function isOfferedToOthers({

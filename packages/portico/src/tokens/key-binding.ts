@@ -3,20 +3,20 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ClientMetadata } from '../store/client.ts';
 
 /**
- * Binds access tokens to a client's key (RFC 7800), so that they are useless without the key. A
- * feature implements this interface. If a field of this type is null, tokens are not bound.
+ * Binds access tokens to a client's key (RFC 7800), so that the tokens are useless without the key.
+ * A feature implements this interface. If it is null, tokens are not bound.
  */
 export interface KeyBinding {
   /** The description of bound tokens for metadata and challenges. */
   readonly offer: BindingOffer;
-  /** The authorization request parameter that contains the code's key. */
+  /** The authorization request parameter that names the key of the code. */
   readonly parameter: string;
   /** The scopes that require a bound token. */
   readonly scopes: ReadonlySet<string>;
   /**
-   * Returns the key that a request to this server URL proves, or null for a request without a
-   * proof. The client is not known yet. Writes nothing to the store. Throws a KeyProofError if the
-   * proof is not valid.
+   * Returns the key that a request to this URL of the server proves, or null for a request without
+   * a proof. Throws a KeyProofError for an invalid proof. Called before the client is known. Writes
+   * nothing to the store.
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
@@ -43,12 +43,12 @@ export interface ProvedKey {
    * KeyProofError if the proof was used before.
    *
    * Call this before the server issues, ends or uses up anything. Call it only for a request with a
-   * credential: it writes to the store, and anyone can send a public client's id.
+   * credential, because it writes to the store and any caller can send a public client's id.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response header fields. Call this before anything is issued, because nothing may
-   * fail after that.
+   * Returns the response headers. Call this before anything is issued, because after that nothing
+   * may fail.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

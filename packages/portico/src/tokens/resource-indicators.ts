@@ -39,7 +39,7 @@ export class Resources {
   /** The scopes about a person. They are available for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource of requests that do not name a resource. It can be null. */
+  /** `audience` is the resource for requests that do not name one. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -58,8 +58,8 @@ export class Resources {
   }
 
   /**
-   * Returns the scopes that can be granted for this audience. Null means a grant without an
-   * audience. A resource's scopes can be granted only for that resource.
+   * Returns the scopes that can be granted for this audience (null: no audience). A resource's
+   * scopes can be granted only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
@@ -70,7 +70,8 @@ export class Resources {
   }
 
   /**
-   * Returns the audience that a request names. Returns null if the server issues no tokens for it.
+   * Returns the audience that a request names, or null if the server issues no tokens for that
+   * audience.
    */
   named(resource: string | undefined): { readonly audience: string | null } | null {
     const audience = resource ?? this.#audience;
@@ -167,8 +168,8 @@ export function quotedAudience(audience: string | null): string {
 }
 
 /**
- * Returns the URL of a resource's metadata. The well-known path comes before the resource's own
- * path (RFC 9728 section 3.1).
+ * Returns the URL of a resource's metadata: the well-known path, then the resource's path (RFC 9728
+ * section 3.1).
  */
 export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);

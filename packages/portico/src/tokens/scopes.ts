@@ -14,9 +14,9 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope that clients use to request a refresh token (OpenID Connect Core section 11). In
- * Portico, the client's registered grants decide this instead. So this scope is always accepted and
- * has no effect.
+ * The scope for requesting a refresh token (OpenID Connect Core section 11). Portico always accepts
+ * it, but it has no effect: the client's registered grants decide whether the client gets refresh
+ * tokens.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
@@ -164,13 +164,13 @@ export interface ScopeChoice {
   /** The scopes for a request without `scope`. Defaults to all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * The scope to grant instead of offered scopes that are not available to this client. If it is
-   * missing, these scopes are refused.
+   * The scope to grant in place of offered scopes that are not available to this client. Without
+   * it, these scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
-   * Whether to drop a scope that is not available. If it returns false, the request is refused. By
-   * default, no scope is dropped.
+   * Returns whether to drop an unavailable scope. If not, the request is refused. By default, no
+   * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
   /** The `error_description` if the request contains unavailable scopes or no scopes. */
@@ -234,8 +234,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns which of these scopes are offered and allowed. A scope is allowed if it needs no
- * permission, or if the person has the permission now.
+ * Returns those of these scopes that are offered and allowed. A scope is allowed if it needs no
+ * permission or the person currently has the permission.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

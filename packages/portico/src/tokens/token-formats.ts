@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * Returns a new access token. Its id reveals when the token was issued. The client already knows
- * this time from `expires_in`.
+ * Returns a new access token. Its id reveals when it was issued, but the client already knows this
+ * from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -32,13 +32,13 @@ export function newRefreshToken(familyId: string, mark: string): string {
 }
 
 /**
- * Matches the only ids that may reach the store, because some database engines reject certain
- * strings.
+ * Matches valid ids. Other strings must not reach the store, because some database engines reject
+ * them.
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /**
- * Matches the start of a refresh token. The text after the mark is not checked, because the store
- * compares a hash of the whole token.
+ * Matches the start of a refresh token. The rest needs no check, because the store compares a hash
+ * of the whole token.
  */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 

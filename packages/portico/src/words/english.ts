@@ -22,7 +22,7 @@ const TABLE = {
 /** The key of a message on Portico's pages, for example `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
-/** A complete language: a text for every key. */
+/** A complete translation: a text for every key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**

@@ -3,8 +3,8 @@ const LONGEST = 500;
 /** The maximum number of languages in a request. The rest are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. The
- * limit is needed because the time of a look-up grows with the square of the number of parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. There is
+ * a limit because the time for a look-up grows with the square of the number of parts.
  */
 const LONGEST_TAG = 100;
 
@@ -35,8 +35,8 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 
 /**
  * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for a tag that is
- * invalid or too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl`
- * returns a form that a second call changes again. These tags count as invalid.
+ * invalid or too long. Some unusual tags, for example `rt-lojban-stre9`, also count as invalid:
+ * `Intl` returns a form for them that a second call would change again.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,7 +49,7 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the available language for the first wanted language that has a match, or null. All tags
+ * Returns the available language that matches the first possible wanted language, or null. All tags
  * must be in canonical form.
  *
  * An available language matches a wanted one in these cases:
@@ -75,7 +75,10 @@ export function widened(tag: string): readonly string[] {
     .filter((each) => !/-[^-]$/.test(each));
 }
 
-/** Returns the tag's language and script. If the tag has no script, uses the most common one. */
+/**
+ * Returns the tag's language and script. If the tag has no script, uses the language's most common
+ * script.
+ */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;

@@ -1,5 +1,5 @@
 /**
- * A text with placeholders, for example `{client}`. Or one text for each plural form of the number
+ * A text with placeholders, for example `{client}`, or one text for each plural form of the number
  * `count`.
  */
 export type Message = string | PluralForms;
@@ -23,7 +23,7 @@ export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few'
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
 /**
- * Splits a message into texts and placeholder names, which alternate. The first and last items are
+ * Splits a message into alternating texts and placeholder names. The first and last items are
  * texts.
  */
 export function messageParts(text: string): readonly string[] {

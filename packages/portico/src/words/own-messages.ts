@@ -14,7 +14,7 @@ import {
 export interface OwnMessages {
   /** The messages by language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** The problems. Each problem's key is the file. */
+  /** The problems. The key of each problem is the file's path. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
@@ -69,8 +69,8 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
 }
 
 /**
- * Returns the problems of messages. Each problem starts with the message's key. Missing messages
- * are allowed.
+ * Returns the problems in the messages. Each problem starts with the message's key. Messages may be
+ * missing.
  */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
@@ -99,7 +99,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** Returns the problems of placeholders. A plural form may leave out `{count}`. */
+/** Returns the problems with placeholders. A plural form may leave out `{count}`. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;

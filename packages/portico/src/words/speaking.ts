@@ -12,7 +12,9 @@ import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
-/** Languages by tag (BCP 47). A language is loaded only if it is turned on. */
+/**
+ * Functions that load a language, by tag (BCP 47). Only languages that are turned on are loaded.
+ */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
 /** The settings for the languages of an application's pages. */
@@ -32,7 +34,10 @@ export interface SpeakingOptions {
    * text under the same key.
    */
   readonly own?: Readonly<Record<string, string>>;
-  /** The languages that need no files of the application. English is always available. */
+  /**
+   * The languages that are available without files from the application. English is always
+   * available.
+   */
   readonly catalogs?: Catalogs;
 }
 
@@ -78,8 +83,8 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages now, like views. A deployment may replace the files while this process
-    // runs (decision 22).
+    // Load the languages now, like views, because a deployment may replace the files while this
+    // process runs (decision 22).
     for (const locale of this.locales ?? [])
       this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
@@ -106,7 +111,7 @@ export class Speaking {
   }
 
   /**
-   * Adds the request's `ui_locales` to a path of this host, so that the next page is in the same
+   * Adds the request's `ui_locales` to a path on this host, so that the next page uses the same
    * language.
    */
   withWish(request: Request, path: string): string {

@@ -10,7 +10,7 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/** The page texts in one language. Its functions also work after destructuring. */
+/** The page texts in one language. You can destructure this object and call its functions alone. */
 export interface Words {
   /** The language's tag (BCP 47), for example `zh-Hans`. */
   readonly locale: string;
@@ -61,15 +61,15 @@ export function told({ t }: Words, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 
-/** The messages of one language, and the locale whose rules they follow. */
+/** The messages of one language, and the locale whose formatting rules they use. */
 export interface Messages {
   readonly locale: string;
   readonly catalog: Catalog;
 }
 
 /**
- * Creates the texts of a language. If a message is missing in the first catalog, its text comes
- * from the next catalog, and finally from English.
+ * Creates the texts of a language. Uses the first catalog that contains a message, and English if
+ * none does.
  */
 export function createWords(
   locale: string,
@@ -90,7 +90,7 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // Use the application's own text as it is: braces in it are not placeholders.
+    // Use the application's text unchanged: its braces are not placeholders.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)
@@ -127,7 +127,7 @@ export function createWords(
   };
 }
 
-/** Whether the value is HTML content. A list of plain texts is formatted as a list instead. */
+/** Whether the value is HTML content. A list of plain texts is not: it is formatted as a list. */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||

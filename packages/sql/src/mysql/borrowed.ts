@@ -31,7 +31,7 @@ export interface MysqlPool {
   readonly getConnection: (...given: never[]) => unknown;
 }
 
-/** The facts about a connection that do not change while it is open. */
+/** Properties of a connection that do not change while it is open. */
 interface Known {
   /**
    * The name of the variable for the isolation level. It is different in MariaDB and in MySQL 8.
@@ -131,8 +131,8 @@ function corePool(given: MysqlPool): Pool {
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * The driver's options for Portico's statements. They override the options of the pool. They do not
- * change how the driver reads types that Portico's tables do not use.
+ * The driver's options for Portico's statements. They override the pool's options, except for types
+ * that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
@@ -212,7 +212,7 @@ async function tell(
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
     };
-  // Look for an open transaction first, because a change to `autocommit` would commit it.
+  // First check for an open transaction, because changing `autocommit` would commit it.
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
@@ -299,8 +299,8 @@ async function putBack(connection: PoolConnection, restore: string | null): Prom
 const UPDATES = /^\s*UPDATE\b/i;
 
 /**
- * Returns how many rows matched. After an UPDATE, the server sends a localized message. Its first
- * number is the matched rows, and its second number is the changed rows.
+ * Returns how many rows matched. After an UPDATE, the server sends a localized message whose first
+ * number counts the matched rows and whose second number counts the changed rows.
  */
 function matchedBy(sql: string, { affectedRows, info }: ResultSetHeader): number {
   const matched = UPDATES.test(sql) ? /\d+/.exec(info)?.[0] : undefined;

@@ -5,8 +5,8 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 type Store = ExaminedDatabase['database'];
 
 /**
- * Reads the values of settings in one of Portico's sessions. The result omits settings that the
- * server does not have.
+ * Reads the values of settings in one of Portico's sessions. Omits settings that the server does
+ * not have.
  */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{

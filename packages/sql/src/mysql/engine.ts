@@ -32,25 +32,25 @@ const LONGEST_QUEUE = 1000;
 const SYNC_WAIT = 7;
 
 /**
- * In these sessions, a node that lost its cluster must not answer reads, even if the server's
- * default allows them.
+ * In these sessions, a node that has lost its cluster rejects reads, even if the server's default
+ * allows them.
  */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
-  /** Whether some servers do not know this setting. Portico then ignores their error. */
+  /** Set if some servers do not know this setting. Portico ignores their error. */
   readonly isOptional?: true;
 }
 
 /**
  * Returns the statements that run once on each new connection, before all other statements. If one
  * of them fails, Portico drops the connection. Portico never resets a connection, so it also drops
- * a connection after a statement of the application that changes the session. Proxies that share
- * connections (ProxySQL, MaxScale) pass session settings on to other connections.
+ * a connection if a statement of the application changes the session. Proxies that share
+ * connections (ProxySQL, MaxScale) would pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // A smaller limit of the server stays unchanged.
+  // If the server's limit is smaller, it stays.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
@@ -131,8 +131,8 @@ export function getFigures(pool: object): PoolFigures {
 }
 
 /**
- * Removes the option `resetOnRelease` from the URL, because a connection that is reset loses its
- * session settings. The driver uses an option in the URL even if another value is passed to it.
+ * Removes the option `resetOnRelease` from the URL, because a reset removes the session settings.
+ * For the driver, an option in the URL takes precedence over a passed value.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
@@ -142,7 +142,7 @@ function withoutReset(url: string): string {
   return address.href;
 }
 
-/** The message does not repeat the URL, because the URL contains a password. */
+/** Do not repeat the URL in the message, because it contains a password. */
 const WRONG_URL =
   `must be the URL of one server, such as mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and Galera nodes need one common address';
@@ -216,7 +216,7 @@ export function toHeader({ insertId }: ResultSetHeader, affected: number): State
 }
 
 /**
- * Calls a function of the driver and returns a promise. It uses callbacks, because the driver's own
+ * Calls a function of the driver and returns a promise. Uses callbacks, because the driver's
  * promises do not report whether an error was fatal.
  */
 export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
@@ -229,8 +229,8 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 }
 
 /**
- * Whether the error is about a statement. A statement error has an SQLSTATE. An error that breaks
- * the connection has no SQLSTATE or is marked as fatal.
+ * Whether the error concerns only the statement. Such an error has an SQLSTATE. An error that
+ * breaks the connection has no SQLSTATE or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

@@ -12,10 +12,7 @@ export const mysqlOpener: EngineOpener = {
       openMysql(url, { ...limits, size }),
 };
 
-/**
- * Creates a store on the application's own pool from `mysql2` or `mysql2/promise`. Otherwise it
- * works like `fromPostgres`.
- */
+/** Like `fromPostgres`, but for the application's own pool from `mysql2` or `mysql2/promise`. */
 export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, () => ({
     dialect: 'mysql',

@@ -32,8 +32,8 @@ export interface PostgresPool {
 }
 
 /**
- * Creates an engine on the application's own pool. The engine leaves the connections unchanged,
- * except for added prepared statements.
+ * Creates an engine on the application's own pool. The engine adds prepared statements to the
+ * connections, but changes nothing else.
  */
 export function borrowPostgres(
   pool: PostgresPool,
@@ -89,8 +89,8 @@ class LentPool implements Pool {
   async connect(): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#borrowing.take();
-      // Add a listener. Without it, the process would end if a connection breaks while it is in
-      // use.
+      // Add a listener. Without it, a connection that breaks while it is in use would end the
+      // process.
       client.on('error', ignore);
       const refusal = getRefusal(client);
       if (refusal !== null) {

@@ -7,15 +7,15 @@ interface Emitter {
 }
 
 /**
- * The pools to which Portico added a listener, and the log of each. If a pool has several logs, the
- * last log is used.
+ * The pools that Portico added a listener to, and the log of each. If a pool gets several logs, the
+ * last one is used.
  */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * Adds an `error` listener to a `pg` pool that has none, because otherwise a broken idle connection
- * would end the process. If the application adds a listener later, this listener no longer reports
- * anything.
+ * Adds an `error` listener to a `pg` pool that has none. Without a listener, a broken idle
+ * connection would end the process. If the application adds a listener later, this one stops
+ * reporting.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {
@@ -34,9 +34,7 @@ function isEmitter(pool: object): pool is Emitter {
   return typeof on === 'function' && typeof listenerCount === 'function';
 }
 
-/**
- * Writes only the message of the error, because the driver attaches the connection to its error.
- */
+/** Writes only the error's message, because the driver attaches the connection to its errors. */
 function report(error: unknown, log: Log | null): void {
   const reason = error instanceof Error ? error.message : 'unknown';
   if (log === null) process.emitWarning(message(reason), 'PorticoWarning');

@@ -49,12 +49,16 @@ interface Standbys {
   /** The number of standbys whose details this account can see. */
   readonly visible: number;
   /**
-   * The number of standbys for which a commit waits, or would wait if another standby were missing.
+   * The number of standbys that a commit waits for, or would wait for if another standby were
+   * missing.
    */
   readonly candidates: number;
 }
 
-/** Counts the standbys. An account without pg_monitor sees only that a standby exists. */
+/**
+ * Counts the standbys. Without pg_monitor, an account sees that a standby exists, but not its
+ * details.
+ */
 const STANDBYS = `
   SELECT count(*) AS attached, count(sync_state) AS visible,
     count(CASE WHEN sync_state IN ('sync', 'quorum', 'potential') THEN 1 END) AS candidates
@@ -105,8 +109,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
 }
 
 /**
- * Returns for how many standbys a commit waits. For example, it is 2 for `ANY 2 (…)`, `FIRST 2 (…)`
- * and `2 (…)`. A plain list means FIRST 1.
+ * Returns how many standbys a commit waits for: 2 for `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)`, for
+ * example. A plain list means `FIRST 1`.
  */
 function countRequired(names: string): number {
   return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
@@ -168,8 +172,8 @@ function plural(count: number, one: string, many: string): string {
 }
 
 /**
- * The lowest useful time limits, in milliseconds. With lower limits, statements fail too early
- * while they wait for the lock of another request, or for a standby.
+ * The lowest useful time limits, in milliseconds. With lower limits, statements that wait for
+ * another request's lock or for a standby would fail too early.
  */
 const LEAST_LIMITS = {
   statement_timeout: 1000,
@@ -186,7 +190,8 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Look for a pooler first. Later, each connection has a separate process even behind a pooler.
+  // Look for a pooler first. Later, each connection has its own server process even behind a
+  // pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,
@@ -227,12 +232,12 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns why there seems to be a pooler in front of the server, or null.
+ * Returns why the server seems to be behind a pooler, or null.
  *
- * Statements that are sent at the same time use different connections. If the same server process
- * answers several of them, there may be a pooler in transaction mode. But a store with fewer
- * connections also answers them one after another. So the function repeats the check with slow
- * statements, for which a pooler uses several processes.
+ * Statements that are sent at the same time use different connections. If one server process
+ * answers several of them, a pooler in transaction mode may be the reason. A store with fewer
+ * connections also answers them one after another, so the check is repeated with slow statements:
+ * for these, a pooler uses several processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

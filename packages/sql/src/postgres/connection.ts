@@ -10,8 +10,8 @@ import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). It is used for "no limit",
- * because `pg` has no such value that overrides the limit of the pool.
+ * The longest time that a timer can wait, in milliseconds (24 days). Means "no limit", because `pg`
+ * has no value that turns off the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
@@ -24,8 +24,8 @@ export interface Settings {
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits. It does if the session has no limits or
-   * other limits.
+   * Whether each transaction sets its own time limits, because the session has none or different
+   * ones.
    */
   readonly limitsTransactions: boolean;
 }
@@ -36,15 +36,15 @@ export interface Settings {
  */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /**
- * The types that are read as text: name, text, varchar and numeric. `pg` itself reads them in the
- * same way. A sum of int8 values is numeric.
+ * The types that are read as text, as by `pg` itself: name, text, varchar and numeric. A sum of
+ * int8 values is numeric.
  */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /** Sends an empty request to the server. Its answer shows whether the connection is idle. */
+  /** Sends an empty request to the server. The answer shows whether a transaction is open. */
   askStatus(): Promise<unknown>;
   readTogether(reads: readonly Read[]): Promise<SharedAnswer>;
 }
@@ -140,8 +140,8 @@ function sendCommand(client: PoolClient, text: string, timeout: number): Promise
 }
 
 /**
- * Returns the parser for a type. Types other than numbers and texts are parsed as the application
- * has configured `pg`.
+ * Returns the parser for a type. For all types except numbers and texts, the application's `pg`
+ * settings apply.
  */
 function getParser(client: PoolClient, type: number): (text: string) => unknown {
   if (NUMBERS.has(type)) return Number;
@@ -201,8 +201,7 @@ function watchStatus(client: PoolClient): () => string | null {
 }
 
 /**
- * The maximum number of named statements. The server keeps each of them while the connection is
- * open.
+ * The maximum number of named statements. The server keeps them as long as the connection is open.
  */
 const MOST_NAMES = 256;
 
@@ -237,9 +236,9 @@ export class StatementNames {
 
   failed(error: unknown): void {
     this.#names.clear();
-    // The plan is outdated. Plan every statement again, under a new name.
+    // The plan is outdated, so plan every statement again under a new name.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // Otherwise a connection pooler shares sessions between clients. Stop using names.
+    // In all other cases, a connection pooler shares sessions between clients, so stop using names.
     else this.#inUse = false;
   }
 }
@@ -258,7 +257,7 @@ function numbered(sql: string): string {
 }
 
 /**
- * Replaces the placeholders `?` by `$1`, `$2` and so on. Question marks inside quotes stay
+ * Replaces the placeholders `?` with `$1`, `$2` and so on. Question marks inside quotes stay
  * unchanged.
  */
 export function numberedPlaceholders(sql: string): string {

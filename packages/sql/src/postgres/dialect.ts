@@ -26,15 +26,15 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // Do not wait long for a lock. A commit that waits for a missing standby keeps its locks.
+  // Do not wait long for a lock, because a commit that waits for a missing standby keeps its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // Use a list, because the planner does not treat a column as constant if it is compared with a
-  // list. The list may have only one element.
+  // Use a list, even if it has only one element: the planner does not treat a column that is
+  // compared with a list as constant.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
@@ -49,7 +49,7 @@ export const POSTGRES: Dialect = {
   findTable:
     'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND ' +
     'tablename = ?',
-  // The lock ends together with the transaction.
+  // The transaction's end releases the lock.
   async lock(connection) {
     await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
   },
@@ -71,9 +71,7 @@ function claimAndInsert(claim: string, table: string, columns: string): string {
   );
 }
 
-/**
- * The names that PostgreSQL accepts and does not reserve. PostgreSQL would shorten longer names.
- */
+/** Matches names that PostgreSQL accepts and does not reserve. Longer names would be cut off. */
 const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function schemas(): Schemas {
@@ -95,8 +93,8 @@ function schemas(): Schemas {
 }
 
 /**
- * Creates the schema if it is missing. It looks for the schema first, because an account that may
- * not create schemas may still use an existing one.
+ * Creates the schema if it is missing. Looks for the schema first, because some accounts may use
+ * schemas but not create them.
  */
 async function createSchema(connection: SqlConnection, name: string): Promise<void> {
   const { rows } = await connection.execute(

@@ -26,8 +26,8 @@ import { isStatementError, PostgresStatement } from './statement.ts';
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * How long one of several servers may take to accept a connection before Portico tries the next
- * server, in milliseconds.
+ * If there are several servers: how long Portico waits for one to accept a connection before it
+ * tries the next, in milliseconds.
  */
 const TIME_OF_A_HOST = 2000;
 
@@ -71,8 +71,8 @@ export function openPostgres(
 }
 
 /**
- * Opens the connections to one server. The session of each connection is configured once.
- * `patience` is how long the server may take to accept a connection, in milliseconds.
+ * Opens the connections to one server. Configures the session of each connection once. `patience`
+ * is how long the server may take to accept a connection, in milliseconds.
  */
 function openHost(
   driver: typeof pg,
@@ -87,7 +87,7 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // Set the limit here. The pool's limit would include the wait for a free connection.
+    // Set the limit here, because the pool's limit would include the wait for a free connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });
@@ -95,8 +95,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // Add these listeners, so that a broken connection does not end the process. Only the
-  // connection's next statement fails.
+  // With these listeners, a broken connection does not end the process. Only the connection's next
+  // statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -153,7 +153,7 @@ async function startSession(
 /** The values that a server reports about a connection. */
 interface Session {
   /**
-   * Whether a pooler such as PgBouncer lets another client use the same server session after each
+   * Whether a pooler, for example PgBouncer, gives the server session to another client after each
    * transaction.
    */
   readonly isShared: boolean;
@@ -162,13 +162,12 @@ interface Session {
 }
 
 /**
- * Sets the session's time limits once. One limit applies to statements. The other limit applies to
- * transactions whose client disconnected without the server noticing. Smaller limits of the server
- * stay unchanged.
+ * Sets the session's time limits once: one for statements, and one for transactions whose client
+ * disconnected unnoticed. Smaller limits of the server stay unchanged.
  *
- * A shared session stays unchanged, because other clients would get these limits, too. A session is
- * shared if its process differs from the process that was reported when the connection started. The
- * limits are not start-up parameters, because PgBouncer would reject them.
+ * A shared session stays unchanged, because the limits would also apply to other clients. A session
+ * is shared if its process differs from the process that was reported when the connection started.
+ * The limits are not start-up parameters, because PgBouncer would reject them.
  */
 const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
     (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",

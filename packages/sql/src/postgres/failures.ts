@@ -2,28 +2,27 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** What the SQLSTATEs mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server is a standby, or a primary that knows that another server has taken over.
+  // The server is a standby, or a former primary that knows that another server has taken over.
   ['25006', 'read-only'],
-  // A time limit or an administrator stopped the statement. A commit that waits for its standby is
-  // not stopped by them.
+  // A time limit or an administrator stopped the statement. Neither can stop a commit that waits
+  // for its standby.
   ['57014', 'unavailable'],
   // The wait for a lock reached its time limit.
   ['55P03', 'unavailable'],
-  // The transaction waited too long for its client, or took too long. The server rolled it back and
+  // The transaction took too long or waited too long for its client. The server rolled it back and
   // closed the connection.
   ['25P03', 'unavailable'],
   ['25P04', 'unavailable'],
-  // The code statement_completion_unknown. Distributed databases with PostgreSQL's protocol return
-  // it.
+  // The code statement_completion_unknown, from distributed databases with PostgreSQL's protocol.
   ['40003', 'unknown'],
-  // The plan is outdated, or the statement does not exist, or another statement has its name.
+  // The plan is outdated, the statement does not exist, or another statement has its name.
   ['0A000', 'name'],
   ['26000', 'name'],
   ['42P05', 'name'],
 ]);
 
 /**
- * What classes of SQLSTATEs mean, in this order:
+ * The meanings of classes of SQLSTATEs, in this order:
  * 1. The connection, its server or the operating system failed, perhaps after the commit.
  * 2. The server does not have enough resources.
  * 3. The transaction was rolled back (serialization_failure, deadlock_detected).

@@ -3,7 +3,9 @@ import { ESCAPES } from '../driver.ts';
 import { isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
 
-/** The servers to use: those that accept writes, those that are not standbys, or all servers. */
+/**
+ * The servers to use: servers that accept writes, servers that are not standbys, or all servers.
+ */
 export type Wanted = 'read-write' | 'primary' | 'any';
 
 const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'any']);
@@ -18,7 +20,7 @@ export interface PostgresHost {
 
 /** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** The servers in the order in which they are tried. The list is never empty. */
+  /** The servers, in the order of the attempts. The list is never empty. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
@@ -39,10 +41,9 @@ const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
  * `primary` or `any`.
  *
- * By default, a single server must not be a standby, because a standby might accept revoked tokens.
- * If there are several servers, the default is a server that accepts writes. Throws a
- * ConfigurationError for other URLs. The message does not contain the URL, because the URL contains
- * a password.
+ * The default for a single server is `primary`, because a standby might accept revoked tokens. The
+ * default for several servers is `read-write`. Throws a ConfigurationError for an invalid URL. The
+ * error does not contain the URL, because the URL contains a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
@@ -71,7 +72,9 @@ export function readPostgresUrl(url: string): PostgresHosts {
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };
 }
 
-/** Throws if `pg` would not accept the URL. For `pg`, a URL without a host refers to a socket. */
+/**
+ * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host: it means a socket.
+ */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
     refuse(`must be a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
@@ -92,7 +95,7 @@ function refuse(message: string): never {
 
 /**
  * The connections to one server. Connecting fails with an "unavailable" error if the server does
- * not have the required role, such as primary.
+ * not have the required role, for example primary.
  */
 export interface HostPool {
   readonly name: string;
@@ -100,8 +103,8 @@ export interface HostPool {
 }
 
 /**
- * The connections to several servers. The current server is the server that provided the last
- * connection. If the current server does not provide a connection, the next servers are tried.
+ * The connections to several servers. The current server is the one that provided the last
+ * connection. If it does not provide a connection, the next servers are tried.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -120,13 +123,12 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // Another request may have changed the current server in the meantime. In that case, keep
-        // its choice.
+        // If another request has changed the current server in the meantime, keep its choice.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // This server is only busy: it still answers other requests. Do not try the next server.
+        // Do not try the next server: this one is only busy and still answers other requests.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
@@ -142,8 +144,7 @@ export class HostsPool implements Pool {
   }
 
   /**
-   * Returns the figures of the current server only. The connections to earlier servers end after
-   * some time.
+   * Returns only the current server's figures. Connections to earlier servers end after some time.
    */
   figures() {
     return this.#hosts[this.#current]?.pool.figures?.() ?? { idle: null, most: null };

@@ -26,8 +26,8 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
 type ParserOf = (type: number) => (text: string) => unknown;
 
 /**
- * Sets the `search_path` in the statement's own transaction. `SET LOCAL` would also work, but then
- * the server would write a warning to its log.
+ * Sets the `search_path` in the statement's own transaction. With `SET LOCAL`, the server would
+ * write a warning to its log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
@@ -39,11 +39,11 @@ export function sendSearchPath(connection: Connection, searchPath: string): void
 }
 
 /**
- * A statement that `pg` sends as a `Submittable`. Unlike the statements of `pg` itself, it asks for
- * the columns only when a named statement first runs on a connection. For a read by key, this saves
- * the server a fifth of its time, and this process a third. A statement with `*` asks each time,
- * because its columns change with the schema. Behind a connection pooler, Portico would not notice
- * such a change.
+ * A statement that `pg` sends as a `Submittable`. Unlike statements of `pg` itself, it requests the
+ * columns only when a named statement first runs on a connection. For a read by key, this saves a
+ * fifth of the server's time and a third of this process's time. A statement with `*` requests the
+ * columns each time, because they change with the schema and a connection pooler would hide the
+ * change.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -52,13 +52,13 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: ParserOf;
   readonly #searchPath: string | null;
-  /** Whether the next answer belongs to the SET that was sent before the statement. */
+  /** Whether the next answer is for the SET that was sent before the statement. */
   #isSetting = false;
-  /** The named statements of the connection to which this statement was sent. */
+  /** The named statements of the connection that this statement was sent to. */
   #named: Map<string, Columns | null> | null = null;
   #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
-  /** The server's summary of the statement, such as `UPDATE 1`. */
+  /** The server's summary of the statement, for example `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
   /** Receives the result. `pg` wraps this callback to apply its time limit. */
@@ -78,7 +78,9 @@ export class PostgresStatement {
       readonly name: string;
       readonly parameters: readonly SqlParameter[];
       readonly parserOf: ParserOf;
-      /** The `search_path` for this statement only. If it is null, that of the session is used. */
+      /**
+       * The `search_path` for this statement only. If null, the session's `search_path` is used.
+       */
       readonly searchPath: string | null;
       /** The time limit in milliseconds. `pg` reads this property. */
       readonly query_timeout: number;
@@ -114,7 +116,7 @@ export class PostgresStatement {
     this.#named = named;
     const columns = sent.has(name) ? sent.get(name) : named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list. It is added again after the statement has succeeded.
+    // Remove the name from the list until the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
       // The server may still have a statement with this name. Closing an unknown statement is not
@@ -187,9 +189,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements that have no parameters and no rows. An empty text checks whether the
- * server answers. The class is a `Submittable`, because older versions of `pg` apply their time
- * limit only to a `Submittable`.
+ * One or several statements without parameters and rows. An empty text checks whether the server
+ * answers. The class is a `Submittable`, because older versions of `pg` apply their time limit only
+ * to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -207,11 +209,12 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** Matches `*`, which means all columns of a table, and `TABLE t`, which means the same. */
+/** Matches `*` and `TABLE t`, which both select all columns of a table. */
 const MAY_CHANGE = /\*|\bTABLE\b/i;
 
 /**
- * Matches a summary such as `UPDATE 1` or `INSERT 0 1`, and captures the number of changed rows.
+ * Matches a summary, for example `UPDATE 1` or `INSERT 0 1`, and captures the number of changed
+ * rows.
  */
 const CHANGED = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/;
 

@@ -15,7 +15,7 @@ async function pragma(database: Store, name: string): Promise<string> {
 }
 
 /**
- * The value FULL of `PRAGMA synchronous`. With a lower value, a commit returns before it is on
+ * The value FULL of `PRAGMA synchronous`. With a lower value, a commit can return before it is on
  * disk.
  */
 const FULL = 2;
@@ -56,7 +56,7 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
   return judgeFile(found, { type: getFileSystem(found, mounts), free: bavail * bsize });
 }
 
-/** The types of file systems that several machines can use at the same time. */
+/** The types of file systems that several machines can share. */
 const NETWORK =
   /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|gpfs|afs|beegfs|ocfs2|gfs2|ncpfs|fuse\.(?:sshfs|s3fs|gcsfuse|glusterfs|ceph|rclone|juicefs|blobfuse2?))$/;
 
@@ -93,9 +93,9 @@ export function judgeFile(
 }
 
 /**
- * Returns the type of the file system that contains a file. It reads the lines of
- * `/proc/self/mountinfo` (proc(5)). It uses the longest mount point that matches. If several mount
- * points are equal, it uses the last one, which covers the others. Returns null if no line matches.
+ * Returns the type of the file system that contains a file, from the lines of
+ * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. Of several equal ones,
+ * the last counts, because it covers the others. Returns null if no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
@@ -111,7 +111,7 @@ export function getFileSystem(file: string, mountinfo: string): string | null {
 }
 
 /**
- * Decodes a character of mountinfo. Spaces, tabs, line breaks and backslashes are written there as
+ * Decodes a character of mountinfo, where spaces, tabs, line breaks and backslashes are written as
  * three octal digits.
  */
 function unescape(_: string, octal: string): string {

@@ -8,16 +8,16 @@ import { countCommits, WriteQueue } from './write-queue.ts';
 import { LONGEST_WAIT } from './while-busy.ts';
 
 /**
- * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. `isBorrowed` means
- * that the application uses the same file.
+ * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. `isBorrowed` is
+ * true if the application uses the same file.
  */
 export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
   return new SqliteEngine(file, isBorrowed);
 }
 
 /**
- * Uses one connection on one thread. Reads run immediately and see only committed data. Writes wait
- * in the queue.
+ * Uses one connection on one thread. Reads run immediately and see only committed data. Writes go
+ * through a queue.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
@@ -41,7 +41,7 @@ class SqliteEngine implements Engine {
     if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
-      // Wait for an open batch, because its writes are not committed yet and may be rolled back.
+      // Wait for an open batch to end: its writes are not committed yet and may be rolled back.
       while (this.#queue.batch !== null) await this.#queue.batch;
       try {
         return this.#read(sql, parameters);
@@ -78,9 +78,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs a read. SQLite's read lock takes more time than most reads. So reads that belong together
-   * share one lock, within one turn of the event loop. A request that arrives in the meantime is
-   * handled in a later turn.
+   * Runs a read. Taking SQLite's read lock takes longer than most reads, so reads that belong
+   * together share one lock within a turn of the event loop. A request that arrives in the meantime
+   * is handled in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -100,8 +100,8 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Ends the read transaction after Node has run the promises that are ready. This works because it
-   * is called from a promise. Outside a promise, the tick would run first.
+   * Ends the read transaction once Node has run all promises that are ready. Call this from a
+   * promise. Otherwise the tick would run before them.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -113,9 +113,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Otherwise
- * the work would run in the context of the request that begins the batch. Code after an `await`
- * keeps its context. This technique needs much less memory than `AsyncLocalStorage.bind`.
+ * Returns a function that runs the work in the caller's `AsyncLocalStorage` context, instead of the
+ * context of the request that begins the batch. It relies on code after an `await` keeping its
+ * context. This needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

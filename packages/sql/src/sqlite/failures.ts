@@ -35,8 +35,8 @@ export function busy(message: string): Error {
 }
 
 /**
- * Creates an error like SQLite's own error for a transaction that read data that another
- * transaction changed.
+ * Creates an error like SQLite's own error for a transaction whose data another transaction has
+ * changed.
  */
 export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });

@@ -5,9 +5,9 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
- * long to wait if another process opens the file at the same time, in milliseconds. `isBorrowed`
- * means that the application uses the same file. In that case, the journal mode stays unchanged,
- * because it belongs to the file and not to the connection.
+ * long to wait, in milliseconds, if another process opens the file at the same time. `isBorrowed`
+ * is true if the application uses the same file. The journal mode then stays unchanged, because it
+ * belongs to the file.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
@@ -18,8 +18,7 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
   });
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
-    // FULL is needed so that a confirmed revocation survives a power failure. WAL alone does not
-    // ensure this.
+    // With FULL, a confirmed revocation survives a power failure. WAL alone does not ensure this.
     database.exec('PRAGMA synchronous = FULL');
     // From now on, SQLite must not block the thread while another process writes. `whileBusy`
     // retries instead.
@@ -33,13 +32,13 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 
 /**
  * Creates the file with access only for its owner. SQLite itself would make the file readable for
- * all users. The files `-wal` and `-shm` get the same mode. If root runs this, they also get the
- * same owner as the file. Does not open an existing file. POSIX locks belong to the process, so
- * closing the file would release the locks of all other connections.
+ * all users. The files `-wal` and `-shm` get the same mode and, if this process is root, the same
+ * owner. Does not open an existing file: POSIX locks belong to the process, so closing the file
+ * would release the locks of all other connections.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may refer to a file that does not exist yet. Opening such a link exclusively would fail.
+  // A link may lead to a file that does not exist yet. Opening the link exclusively would fail.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));

@@ -3,10 +3,9 @@ import { ConfigurationError } from '../errors.ts';
 
 /**
  * Returns the absolute path of the file that a connection uses. Throws a ConfigurationError for a
- * database that no other connection can reach, and for a connection from another library. Another
- * library contains its own copy of SQLite. File locks belong to the process, so two copies of
- * SQLite in one process do not see each other's locks. If both copies write, a confirmed write is
- * lost.
+ * database that no other connection can reach, and for a connection from another library, which
+ * contains its own copy of SQLite. File locks belong to the process, so two copies of SQLite in one
+ * process do not see each other's locks. If both wrote, a confirmed write could get lost.
  */
 export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');

@@ -24,15 +24,13 @@ export interface Prepared {
   readonly statement: StatementSync;
   readonly isRead: boolean;
   readonly isQuery: boolean;
-  /** Whether SQLite gives a number to the inserted row. */
+  /** Whether SQLite assigns a number to the inserted row. */
   readonly numbersRow: boolean;
   /** Converts the driver's values into rows. Null if the statement has no columns. */
   readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
-/**
- * A connection to a file, with its prepared statements. It opens the file at the first statement.
- */
+/** A connection to a file, with its prepared statements. Opens the file at the first statement. */
 export class Statements {
   readonly #file: string;
   readonly #wait: number;
@@ -42,7 +40,7 @@ export class Statements {
   #closed = false;
   #isReadOnly = false;
 
-  /** The parameters are the same as those of `openFile`. */
+  /** Takes the same parameters as `openFile`. */
   constructor(file: string, wait: number, isBorrowed: boolean) {
     this.#file = file;
     this.#wait = wait;
@@ -84,14 +82,14 @@ export class Statements {
     }
   }
 
-  /** Begins or ends a read transaction. It is like `run`, but does not build a result. */
+  /** Begins or ends a read transaction. Like `run`, but without a result. */
   control(sql: 'BEGIN' | 'COMMIT'): void {
     this.prepare(sql).statement.get();
   }
 
   /**
    * Makes the next statement open the file again. An in-memory database stays open, because closing
-   * would discard its contents.
+   * it would discard its contents.
    */
   reopen(): void {
     this.#isReadOnly = false;
@@ -112,14 +110,13 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // Read the number of the last row as a bigint, because a number would round it. Every statement
-  // gets it, even COMMIT. For a number above 2^53, Node 26 runs the statement and then throws.
+  // Read the last row's number as a bigint, because a JavaScript number could round it. Every
+  // statement returns it, even COMMIT. Above 2^53, Node 26 would run the statement and then throw.
   if (columns.length === 0) {
     statement.setReadBigInts(true);
     return { ...kind, toRows: null };
   }
-  // The columns of `*` depend on the schema, which another process may change. So let the driver
-  // name the columns.
+  // Let the driver name the columns of `*`, because another process may change the schema.
   if (sql.includes('*'))
     return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
@@ -127,8 +124,9 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 }
 
 /**
- * Whether SQLite gives a number to the row that this statement inserts. For an upsert that updates,
- * and for a table WITHOUT ROWID, SQLite would report the number of an earlier INSERT.
+ * Whether SQLite assigns a number to the row that this statement inserts. For an upsert that
+ * updates a row, and for a table WITHOUT ROWID, SQLite would report the number of an earlier
+ * INSERT.
  */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];
@@ -172,9 +170,9 @@ export function executePrepared(
 const NO_ROWS: readonly never[] = [];
 
 /**
- * The result of an INSERT. If a transaction is set aside and its steps repeat, the row may get
- * another number. Then this result changes to the new number, unless the work has already read the
- * old number and may have used it.
+ * The result of an INSERT. If a transaction is set aside and its steps are repeated, the row may
+ * get another number. This result then changes to the new number, unless the work has already read
+ * the old one.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;

@@ -26,13 +26,12 @@ interface PendingStatement {
 }
 
 /**
- * Runs the work of a transaction. Its statements run without a break, in a batch with other writes.
- *
- * If the work waits for anything except its statements, the transaction is set aside: its changes
- * are rolled back, so that it does not delay other writes. At its next statement, or at its end,
- * its steps repeat in another batch. Each step must then have the same outcome as before, because
- * the work relies on the outcome. If an outcome differs, another transaction has changed the data.
- * The transaction then fails with a conflict and must start again.
+ * Runs the work of a transaction. Its statements run without interruption, in a batch with other
+ * writes. If the work waits for anything except its statements, the transaction is set aside: its
+ * changes are rolled back, so that it does not delay other writes. When the work runs its next
+ * statement or ends, the earlier steps are repeated in another batch. If a step then has a
+ * different outcome, another transaction has changed the data. The transaction fails with a
+ * conflict and must start again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
@@ -58,8 +57,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Continues the work in an open batch. Returns how the work ended. Returns null if the work, at
-   * the end of this turn, waits for anything except its statements.
+   * Continues the work in an open batch. Returns how the work ended, or null if at the end of this
+   * turn it waits for anything except its statements.
    */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
@@ -80,8 +79,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Calls `onReady` when a batch can continue the work. This is possible when the work runs a
-   * statement or ends.
+   * Calls `onReady` when a batch can continue the work, that is, when the work runs a statement or
+   * ends.
    */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
@@ -90,8 +89,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Ends a transaction that failed. All pending and future statements of the work are rejected with
-   * this error.
+   * Ends a failed transaction. Rejects all pending and future statements of the work with this
+   * error.
    */
   giveUp(error: unknown): void {
     this.#refusal ??= { error };
@@ -141,14 +140,14 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the repeated step had the same outcome as before, as far as the work can see it. */
+/** Whether the repeated step had the same outcome, as far as the work can see. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // Compare only the counts of writes. After other statements, SQLite reports the count of an
-  // earlier statement.
+  // Compare counts only for writes. After other statements, SQLite reports the count of an earlier
+  // statement.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

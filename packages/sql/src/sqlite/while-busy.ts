@@ -5,8 +5,7 @@ import { isSqliteBusy } from './failures.ts';
 export const LONGEST_WAIT = 5000;
 
 /**
- * Repeats the attempt while another process is writing. Other requests can run between the
- * attempts.
+ * Repeats the attempt while another process is writing. Other requests can run between attempts.
  */
 export async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;

@@ -8,21 +8,21 @@ import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
 
 /**
- * The maximum number of writes in one transaction. Such a batch takes about a millisecond, and the
- * process handles no other request during that time.
+ * The maximum number of writes in one transaction. A full batch takes about a millisecond, and
+ * blocks all other requests for that time.
  */
 const MOST_TOGETHER = 32;
 /** How many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
 /**
- * The maximum number of writes that may wait. Portico rejects further writes, because the store is
- * too busy.
+ * The maximum number of waiting writes. Portico rejects further writes, because the store is too
+ * busy.
  */
 const LONGEST_QUEUE = 10_000;
 
 /**
- * The work of a write: one statement or a transaction. If a single statement fails, SQLite rolls it
- * back by itself. A transaction of several statements needs a savepoint.
+ * The work of a write: one statement or a transaction. SQLite rolls back a failed statement by
+ * itself, but a transaction of several statements needs a savepoint.
  */
 type Work =
   | {
@@ -42,7 +42,7 @@ type Work =
 /** A write that waits for its turn. */
 interface Write {
   readonly work: Work;
-  /** When the write began to wait, as `performance.now()` returned it. */
+  /** When the write began to wait (`performance.now()`). */
   readonly since: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -60,9 +60,9 @@ export function countCommits(): number {
 
 /**
  * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
- * a separate savepoint, so a write that fails is rolled back alone. Each write resolves only after
- * the commit. The queue takes the write lock before the first write. Otherwise another process
- * could write between the reads and the changes of a write.
+ * a separate savepoint, so only a write that fails is rolled back. Each write resolves only after
+ * the commit. The queue takes the write lock before the first write. Otherwise, another process
+ * could write between a transaction's reads and its changes.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -77,13 +77,13 @@ export class WriteQueue {
     return this.#statements.run(sql, parameters);
   };
 
-  /** `endReading` must end a read transaction that is open on the same connection. */
+  /** `endReading` must end an open read transaction on the same connection. */
   constructor(statements: Statements, endReading: () => void) {
     this.#statements = statements;
     this.#endReading = endReading;
   }
 
-  /** A promise that resolves when the open batch ends. It is null if no batch is open. */
+  /** A promise that resolves when the open batch ends. Null if no batch is open. */
   get batch(): Promise<void> | null {
     return this.#batch;
   }
@@ -115,7 +115,7 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // Also reject the statements that the work of the transaction waits for.
+        // Also reject the statements that the transaction's work waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
@@ -140,7 +140,7 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** Collects writes until no more writes arrive in one turn of the event loop. */
+  /** Collects writes until a turn of the event loop brings no more. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -151,8 +151,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. They no longer belong to this batch, and its result does not
-    // affect them.
+    // The writes that are set aside. This batch's result does not affect them.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -172,8 +171,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits each write separately. Used after one of the writes made the common commit fail, so
-   * that the other writes succeed.
+   * Commits each write separately. Used after one write made the common commit fail, so that the
+   * others succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -194,8 +193,8 @@ export class WriteQueue {
   }
 
   /**
-   * Returns the queued writes that have waited too long, and removes them from the queue. Used
-   * after another process has blocked the batch for too long.
+   * Removes the writes that have waited too long from the queue and returns them. Used after
+   * another process has blocked the batch for too long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
@@ -216,13 +215,13 @@ export class WriteQueue {
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // Set this in the same turn as BEGIN. From now on, reads wait for the batch.
+      // Set this in the same turn as BEGIN, so that reads wait for the batch from now on.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // This loop takes one turn of the event loop, unless the work of a write waits for something
-      // other than its statements.
+      // This loop takes one turn of the event loop, unless a write waits for something other than
+      // its statements.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);
@@ -266,8 +265,8 @@ export class WriteQueue {
       else this.#statements.run('RELEASE one');
       return () => resolve(outcome.result as never);
     } catch (error) {
-      // An error that rolls back the whole transaction, such as a full disk, makes all of its
-      // writes fail.
+      // If an error rolls back the whole transaction, for example because of a full disk, all of
+      // its writes fail.
       if (!this.#statements.isInTransaction) throw error;
       if (!isStatement) this.#undoOne();
       return () => reject(error);
@@ -281,7 +280,7 @@ export class WriteQueue {
 
   /**
    * Throws if the transaction has ended, for example because of a full disk or `ON CONFLICT
-   * ROLLBACK`. Otherwise each later statement would be committed separately.
+   * ROLLBACK`: each later statement would then be committed separately.
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)

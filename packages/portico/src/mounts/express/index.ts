@@ -21,8 +21,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
  * Add it at the root of the application, after the session and before the CSRF check, which would
  * reject requests from other applications. Body parsers may come before it.
  *
- * The endpoints are below `base_path`. Some documents are outside of it: they are missing if you
- * mount the middleware below a path.
+ * Do not mount the middleware below a path: the endpoints' paths already include `base_path`, and
+ * some documents are outside of it.
  */
 export function portico(
   server: AuthorizationServer,

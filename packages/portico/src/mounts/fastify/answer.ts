@@ -17,8 +17,8 @@ export function answer(
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
   for (const cookie of cookies) reply.header('set-cookie', cookie);
-  // Always send a stream, because Fastify does not change a stream's headers. It would add a
-  // Content-Length to bytes and change the Content-Type of text.
+  // Always send a stream, because Fastify does not change its headers. For bytes, Fastify would add
+  // a Content-Length. For text, it would change the Content-Type.
   const isStream = body === null || body instanceof ReadableStream;
   return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
 }

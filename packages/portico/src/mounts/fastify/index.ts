@@ -45,8 +45,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     // affects only this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
-    // A body that the application decompresses can fail when no endpoint reads it, for example
-    // while a hook runs. That must not end the process. This hook runs after the application's.
+    // If the application decompresses a body, an error can occur while no endpoint reads it, for
+    // example during a hook. The error must not end the process. This hook runs after the
+    // application's hooks.
     fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
       done(null, body);
@@ -72,8 +73,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With ignoreTrailingSlash, the path without the slash at the end is already a route, and
-        // it also serves this path.
+        // With `ignoreTrailingSlash`, the route without the slash at the end also serves this path.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE')
           throw error;
       }
@@ -116,8 +116,8 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If part of a response is already sent, Fastify would append this response to it. Throw instead:
-  // Fastify then ends the response.
+  // If part of a response is already sent, Fastify would append this response. Throw instead, so
+  // that Fastify ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;

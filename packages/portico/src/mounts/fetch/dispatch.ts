@@ -6,13 +6,13 @@ type Log = AuthorizationServer['host']['log'];
 export interface Mountable {
   /** The endpoints, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /** The host. If the server appears to be mounted in the wrong place, its log gets a warning. */
+  /** The host. A warning goes to its log if the server appears to be mounted in the wrong place. */
   readonly host?: { readonly log: Log };
   /** Portico calls this once, when the server is mounted. */
   mounted?(): void;
 }
 
-/** The result when endpoints exist for the request's path, but not for its method. */
+/** The result when an endpoint has the request's path, but no endpoint has its method. */
 export interface WrongMethod {
   /**
    * Logs the refusal, and returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6).

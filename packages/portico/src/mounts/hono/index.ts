@@ -19,8 +19,8 @@ export type { Mountable } from '../fetch/index.ts';
  * Add it at the root of the application, after the session and before the CSRF check, which would
  * reject requests from other applications.
  *
- * Host methods receive Hono's context. The response contains the endpoint's cookies and all cookies
- * that are set on the context.
+ * Host methods receive Hono's context. The response contains the cookies of the endpoint and of the
+ * context.
  */
 export function portico(
   server: AuthorizationServer,
@@ -35,13 +35,12 @@ export function portico(
 }
 
 /**
- * A property of a BearerError: the body of the response that an error handler, for example Hono's
- * own, has created from the error. The symbol is global, so that two copies of this module share
- * it.
+ * A property of a BearerError: the response body that an error handler, for example Hono's default,
+ * created from the error. The symbol is global, so two copies of this module share it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response has exactly this body. A replaced or compressed body does not count. */
+/** Whether the response still has this body, neither replaced nor compressed. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -95,8 +94,7 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
 
 /**
  * Returns an error handler that responds when `token()` refuses a request:
- * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to the handler that you
- * give.
+ * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to your handler.
  *
  * Without a handler, it throws other errors again. Use this in a sub-application that leaves errors
  * to the main application.
@@ -111,8 +109,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the refusal's headers to the context's headers. If a field has two values, Hono alone would
- * keep only one.
+ * Adds the refusal's headers to the context's headers. Without this, Hono would keep only one of
+ * two values of a header.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -126,8 +124,8 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of the response and of the context. Hono alone would drop the cookies
- * of one of them.
+ * Responds with the headers of both the response and the context. Without this, Hono would drop the
+ * cookies of one of them.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
@@ -156,8 +154,8 @@ function readRequest({ req }: Context): Request {
 }
 
 /**
- * Returns the bytes of the body as sent. If only Hono's formData() has read a form, the form is
- * serialized again.
+ * Returns the bytes of the body as the client sent them. If Hono's formData() has already read a
+ * form, serializes the form again.
  */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);

@@ -22,8 +22,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
  * Add it after the session and before the CSRF check, which would reject requests from other
  * applications. Body parsers may come before it.
  *
- * Host methods receive Koa's context. Koa sends the response after earlier middleware, such as the
- * session, has finished.
+ * Host methods receive Koa's context. Koa sends the response after earlier middleware, for example
+ * the session, has finished.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -62,8 +62,8 @@ export function bearer(server: ProtectedRoutes): Middleware {
 }
 
 /**
- * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has parsed, as raw text if
- * possible. Returns undefined if no parser has read it.
+ * Returns the body from koa-bodyparser, @koa/bodyparser or koa-body, as raw text if possible.
+ * Returns undefined if no parser has read the body.
  */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
@@ -72,7 +72,7 @@ function parsedBody({ request }: Context): unknown {
 
 /** Sends the answer and adds its cookies to those already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
-  // Koa can tell the length only of a body in one piece.
+  // Koa knows the length of a body only if it is not a stream.
   const { status, fields, cookies, body } = await inOnePiece(given);
   if (body instanceof ReadableStream) forgiveLeaving(ctx);
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node

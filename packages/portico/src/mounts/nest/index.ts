@@ -31,9 +31,9 @@ export {
 export interface PorticoOptions {
   /** The server. Providers inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
-  /** Other servers to mount, such as an McpServer. */
+  /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
-  /** Called when the application shuts down. Close here what the factory has opened. */
+  /** Called when the application shuts down. Close the resources that the factory opened. */
   readonly close?: () => Promise<void>;
 }
 
@@ -102,8 +102,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Do not inject the options. If they depend on a request-scoped provider, Nest would never call
-  // the module's hooks. This method throws instead.
+  // Do not inject the options. If they depended on a request-scoped provider, Nest would never call
+  // the module's hooks. `get` throws an error instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

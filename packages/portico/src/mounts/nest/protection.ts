@@ -38,7 +38,7 @@ const RESOURCE = Symbol('portico/nest: resource');
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs code with a working `token()`. */
 type Run = <T>(work: () => T) => T;
-/** The result of looking up a request's token, and the API it was looked up for. */
+/** The result of a request's token look-up, and the API that the token was for. */
 const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
@@ -62,12 +62,15 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
   constructor(host: HttpAdapterHost) {
     this.#host = host;
   }
-  /** Nest calls this for each of these errors. A promise that rejects would end the process. */
+  /**
+   * Nest calls this for each of these errors. Must not reject, because that would end the process.
+   */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http') throw error;
     if (adapter.isHeadersSent(reply)) {
-      // Part of another response was sent. The client must not take it for a complete response.
+      // Part of another response was already sent. Close the connection, so that the client knows
+      // that the response is incomplete.
       const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
       if (!outgoing.writableEnded) outgoing.destroy();
       return;
@@ -82,7 +85,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Accepts only requests with a usable token that has the scopes from `@RequireScope()`. */
+/** Accepts a request only if its token is usable and has the scopes from `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;

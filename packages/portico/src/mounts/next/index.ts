@@ -23,13 +23,14 @@ export interface NextMount {
   /** Returns the server, which starts on first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Runs code with a working `token()`. If you have several resources, pass the URL of one.
+   * Makes `token()` work in the code that it runs. If you have several resources, pass the URL of
+   * one.
    *
    * - In a route handler, pass the request. If `token()` refuses it, the response is 401 or 403.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of the work, or throws a `BearerError` if `token()` refuses the request. Headers do not
-   *   contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
-   *   refused there.
+   *   of the work, or throws a `BearerError` if `token()` refuses the request. Tokens that are
+   *   bound to a key (RFC 9449) are refused there, because headers do not contain the request's
+   *   method and URL.
    */
   readonly withToken: WithToken;
 }
@@ -40,7 +41,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
-/** The server, followed by other servers to mount, such as an McpServer. */
+/** The server, followed by other servers to mount, for example an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -49,8 +50,7 @@ interface Running {
 }
 
 /**
- * The request line when only headers are known. They contain neither the method nor the target, so
- * no proof matches.
+ * The request line if only headers are known. Without a method and a target, no DPoP proof matches.
  */
 const UNKNOWN = { method: '', target: '' } as const;
 

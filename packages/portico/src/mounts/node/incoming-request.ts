@@ -3,12 +3,12 @@ import { finished, Readable } from 'node:stream';
 import type { BodyTakenError } from '../../http/body.ts';
 
 /**
- * The body of a request: the string or bytes from a parser of the host, an unread stream, or an
- * error if the body is gone. Null if the request has no body.
+ * The body of a request: a string or bytes from the host's parser, an unread stream, or an error if
+ * the body was already read. Null if the request has no body.
  */
 export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
 
-/** What an `IncomingRequest` reads. Each function is called at most once. */
+/** The source of an `IncomingRequest`. Each function is called at most once. */
 export interface RequestSource {
   readonly incoming: IncomingMessage;
   /** Returns the header fields. */
@@ -20,9 +20,9 @@ export interface RequestSource {
 }
 
 /**
- * A Request that is created on demand. Endpoints for clients read a few headers and a short body.
+ * A Request that is created on demand. Most endpoints read only a few headers and a short body.
  * Creating a real Request, with its URL, signal and streams, takes longer than answering most of
- * these requests. All other members create the real Request and use it.
+ * these requests. Every other member creates the real Request and uses it.
  *
  * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error.
  * Pass it only to code that reads it.
@@ -68,7 +68,7 @@ class IncomingRequest {
   }
 }
 
-/** Replaces bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
+/** Like `Request.text()`, replaces bytes that are not UTF-8 with U+FFFD. */
 const UTF8 = new TextDecoder();
 
 /** Reads the rest of a stream. Rejects if the sender closes the connection before the end. */

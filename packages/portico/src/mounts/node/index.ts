@@ -21,9 +21,9 @@ export interface NodeMount {
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Runs a handler with a working `token()`. If `token()` refuses the request, sends the response.
-   * Rejects with any other error from the handler. If you have several resources, pass one:
-   * `server.resource(url)`.
+   * Makes `token()` work in a handler. If `token()` refuses the request, sends the 401 or 403
+   * response. Rejects with any other error from the handler. If you have several resources, pass
+   * one: `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,
@@ -33,7 +33,7 @@ export interface NodeMount {
   ): Promise<void>;
 }
 
-/** Mounts the endpoints of the server and of `more`, such as an McpServer. */
+/** Mounts the endpoints of the server and of `more`, for example an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

@@ -33,9 +33,9 @@ export interface Incoming {
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always that of `public_url`, even with
- * `X-Forwarded-…` headers. If the host's parser has read the body, the body is serialized again.
- * The request aborts when the caller disconnects.
+ * Returns the request for the endpoints. Its origin is always the origin of `public_url`:
+ * `X-Forwarded-…` headers are ignored. If the host's parser has read the body, serializes the body
+ * again. The request aborts when the caller disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
   discardAtEnd(asked);
@@ -48,7 +48,8 @@ function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
     discardAtEnd(asked);
-    // Start reading, so that Node leaves the rest of the body to `discard`, which has a limit.
+    // Start reading the body. Otherwise, Node would discard the rest itself, without the limit of
+    // `discard`.
     if (!incoming.readableDidRead) incoming.read(0);
   }
   const request = incomingRequest({
@@ -80,15 +81,15 @@ function createRequest(
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // The declared length is wrong for a stream that the application made from the body, for example
-  // by decompressing it.
+  // If the application has replaced the body with another stream, for example a decompressed one,
+  // the declared length is wrong.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
 /** Links the request to Node's message. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Remember the original target: the URL no longer contains it, and a router may use it.
+  // Remember the original target, because a router may need it and the URL no longer contains it.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
@@ -96,8 +97,8 @@ function named(request: Request, { incoming, target }: Incoming): Request {
 
 /**
  * Returns a request with only headers, for host handlers, host methods and the log. It has no path
- * and no body. `target` is the path and query as the client sent them; the caller's proof must
- * match it.
+ * and no body. `target` is the path and query as the client sent them. The caller's proof must
+ * match `target`.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -184,15 +185,15 @@ function failing(error: Error): ReadableStream {
 }
 
 /**
- * Returns a body that has not been read yet. Cancelling it keeps the connection open: if the body
- * is too large, the response must still reach the sender.
+ * Returns a body that has not been read yet. Cancelling the body does not close the connection, so
+ * that a sender whose body is too large still gets the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // No code reads a discarded body any more, so never pause it: it would stay paused forever.
+        // Never pause a discarded body: no code reads it any more, so it would stay paused forever.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -215,8 +216,8 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that Portico reads only to reach the next request on the same connection, up to
- * `MOST_DISCARDED` bytes.
+ * Bodies that nothing uses. Portico reads up to `MOST_DISCARDED` bytes of each to reach the next
+ * request on the connection.
  */
 const discarding = new WeakSet<Readable>();
 
@@ -239,9 +240,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Undoes the host's parsing of a form. A list becomes a repeated field. An object becomes fields
- * with brackets in their names, and so does a list with one element: parsers create such a list
- * from `a[]=1`, not from the field `a`.
+ * Turns a form that the host has parsed into fields again. A list becomes a repeated field. An
+ * object becomes fields with brackets in their names. So does a list with one element, because
+ * parsers create such a list only from `a[]=1`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -305,7 +306,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // If a stream fails before the endpoint reads it, the process must keep running.
+  // A stream that fails before the endpoint reads it must not end the process.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));

@@ -2,7 +2,7 @@ import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
 import { toResponse, type Reply } from '../../replies/responses.ts';
 
-/** An answer in the form that Node's servers send. */
+/** A response in the form that Node's servers send. */
 export interface SentAnswer {
   /** The HTTP status. */
   readonly status: number;
@@ -18,7 +18,7 @@ export interface SentAnswer {
 export interface SentField {
   readonly name: string;
   readonly value: string;
-  /** Whether to add the value to the application's value instead of replacing it. */
+  /** If true, the value is added to the application's value. If false, it replaces that value. */
   readonly isAdded: boolean;
 }
 
@@ -35,9 +35,7 @@ export function answerFromReply(reply: Reply): SentAnswer {
     : answerFromResponse(toResponse(reply));
 }
 
-/**
- * Whether a Response for this reply would have exactly these sorted header fields and this body.
- */
+/** Whether a Response would leave these header fields and this body unchanged. */
 function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
   if (!Number.isInteger(status) || status < 200 || status > 599) return false;
   if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
@@ -53,7 +51,7 @@ function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
 }
 
 const NAME = /^[\w-]+$/;
-/** Matches a value of printable ASCII characters that a Response would not trim. */
+/** Matches a value of printable ASCII characters without spaces at its start or end. */
 const VALUE = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 
 /** Converts a Response to the form that Node's servers send. */
@@ -64,7 +62,7 @@ export function answerFromResponse(response: Response): SentAnswer {
   return { status, fields, cookies: headers.getSetCookie(), body };
 }
 
-/** Returns the answer with its body in one piece. Does not change an event stream. */
+/** Returns the answer with its whole body in memory. Leaves an event stream unchanged. */
 export async function inOnePiece(answer: SentAnswer): Promise<SentAnswer> {
   const { body, fields } = answer;
   if (!(body instanceof ReadableStream)) return answer;

@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. It has no foreign keys, because an expired row can outlive the
- * row that it refers to.
+ * The schema of the first release. There are no foreign keys, because a row can refer to another
+ * row that was removed earlier.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -220,8 +220,8 @@ function indexes(schema: SchemaConnection): readonly string[] {
 }
 
 /**
- * Inserts the rows for locking. MySQL may run this migration twice, so existing rows are removed
- * first.
+ * Inserts the rows for locking. Removes existing rows first, because MySQL may run this migration
+ * twice.
  */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);

@@ -1,5 +1,5 @@
 /**
- * Rows without data, for locking. A transaction that counts rows first writes one of these rows. So
+ * Rows without data, for locking. A transaction that counts rows first writes one of these rows, so
  * only one such transaction runs at a time.
  */
 

@@ -3,8 +3,8 @@ import type { Migration } from '@portico/sql';
 /**
  * The outbox: receivers, and the messages for them.
  *
- * - `due_at` is when the next delivery to a receiver may start. A delivering process sets it to the
- *   end of its lease, and writes its own id into `holder`.
+ * - `due_at` is when the next delivery to a receiver may start. The process that delivers sets it
+ *   to the end of its lease and writes its id into `holder`.
  * - `number` counts the messages for one receiver.
  * - `is_troubled` is 1 if the last delivery failed or was slow.
  */

@@ -17,8 +17,8 @@ import { insertInto, words } from './statements.ts';
 
 /**
  * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
- * the end of the table, and rows expire in nearly the same order. So the table needs no index on
- * the expiry time.
+ * the end of the table, and rows expire in nearly the same order. For this reason, the table needs
+ * no index on the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -32,8 +32,8 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token if it is valid, or otherwise why it is not. A token is valid if it has not
-   * expired, its authorization and its client are not revoked, and the client still has its grant.
+   * Returns the token, or why it is not valid. A token is valid if it has not expired, its
+   * authorization and its client are not revoked, and the client still has its grant.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -54,8 +54,8 @@ export class AccessTokenRecords {
     // Read the token before the DELETE removes its data, because MySQL cannot return deleted rows.
     // A token's client never changes, so the data cannot be outdated.
     const before = await this.findAccessToken(token, now);
-    // Run the DELETE even if no token was found. The read may have used a server that is read-only
-    // and out of date. Such a server rejects this write.
+    // Run the DELETE even if no token was found. The read may have reached an outdated read-only
+    // server, which rejects the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
@@ -76,7 +76,7 @@ export class AccessTokenRecords {
    *
    * - The row of its client or family is revoked or gone.
    * - Its client is not admitted.
-   * - Its client has lost every grant that starts access like this.
+   * - Its client no longer has any grant that starts this kind of access.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
     const owner = { clientId: row.client_id, familyId: row.family_id };
@@ -84,8 +84,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The token's authorization no longer exists. Its details are gone, so it is unknown which
-    // grant the access started with.
+    // The token's authorization and its details no longer exist, so it is unknown which grant
+    // started the access.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -113,7 +113,7 @@ export class AccessTokenRecords {
     };
   }
 
-  /** Returns the grants that this token's access can have started with. */
+  /** Returns the grants that may have started this token's access. */
   #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
     if (family === null) return ['client_credentials', ...this.#further('client')];
     if (givenBy(details) !== null) return this.#further('organization');
@@ -127,7 +127,9 @@ export const ACCESS_TOKEN_COLUMNS =
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
-/** A row that is not a token. Its hash is empty, its client id is unknown, and it has expired. */
+/**
+ * A row that only blocks a key. Its hash is empty, its client id is unknown, and it has expired.
+ */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
   'id, secret_hash, client_id, scope, issued_at, expires_at',

@@ -34,8 +34,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // On some engines, comparing ids does not limit how many index entries are read. On these
-    // engines, limit the number of rows instead.
+    // On some engines, a comparison of ids does not limit how many index entries are read. There,
+    // limit the number of rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
       `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
@@ -60,7 +60,8 @@ export class AuthorizationSearch {
   }
 
   /**
-   * Counts the active authorizations among the newest `limit` rows, and the people who gave them.
+   * Counts the active authorizations among the newest `limit` rows, and the people who granted
+   * them.
    */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#further);
@@ -157,8 +158,8 @@ function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where 
 }
 
 /**
- * Whether an organization gave the authorization (`givenBy`). JSON escapes quotation marks inside
- * values, so the pattern matches only the name of a member.
+ * Whether an organization granted the authorization (`givenBy`). JSON escapes quotation marks
+ * inside values, so the pattern can match only a member's name.
  */
 const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 

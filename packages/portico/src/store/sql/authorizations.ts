@@ -21,9 +21,9 @@ import {
 
 /**
  * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
- * current refresh token, and whether the authorization is revoked. Issuing tokens and revoking
- * update the same row, so they run one after the other. That is how a second use of a code or token
- * is detected (decision 29).
+ * current refresh token, and whether the authorization is revoked. Issuing tokens and revoking both
+ * update this row, so they run one after the other. This way, a second use of a code or token is
+ * detected (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -33,8 +33,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes all codes and tokens of the authorization, including tokens that are being issued right
-   * now. Returns false if the authorization was already revoked.
+   * Revokes all codes and tokens of the authorization, including tokens that are just being issued.
+   * Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -45,9 +45,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes the authorization because its code or refresh token was used a second time. Returns
-   * false if that refresh token is now the current one, or if the authorization was already
-   * revoked.
+   * Revokes the authorization because its code or refresh token was used again. Returns false if
+   * the refresh token turns out to be the current one, or if the authorization was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -121,7 +120,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Resolves when the revocation of this person's authorizations for this client is durable. */
+  /** Resolves once the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -132,8 +131,8 @@ export class AuthorizationRecords {
    * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
    * id), and revokes the active ones.
    *
-   * With `goingBackTo`, revokes only authorizations that were started without the consent page, by
-   * an earlier one whose id is at most this id.
+   * If `goingBackTo` is set, revokes only authorizations that skipped the consent page because of
+   * an earlier authorization whose id is at most `goingBackTo`.
    *
    * Returns how many were active, how many it revoked, and the first and last id that it read. The
    * last id is null if there are no more authorizations.
@@ -161,8 +160,8 @@ export class AuthorizationRecords {
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
-    // Use a transaction: the engine may abort the statement if another batch writes the same rows
-    // in a different order. Portico then retries the transaction.
+    // Use a transaction, because Portico retries transactions. The engine may abort the statement
+    // if another batch writes the same rows in a different order.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -173,7 +172,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Resolves when the revocation of all of the person's authorizations is durable. */
+  /** Resolves once the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -196,7 +195,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false after it is durable that there was nothing to revoke. */
+  /** Returns false once it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

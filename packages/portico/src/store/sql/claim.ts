@@ -2,13 +2,13 @@ import { type Database, getDialect, type SqlConnection, type SqlParameter } from
 import { insertInto } from './statements.ts';
 
 /**
- * Two statements. The UPDATE "claims" a row: it changes the row only if it is in the right state.
- * The INSERT runs only if the UPDATE changed the row.
+ * Two statements. The UPDATE claims a row: it changes the row only if the row is in the required
+ * state. The INSERT runs only if the UPDATE changed the row.
  */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both statements as one. Null if the engine needs a transaction. */
+  /** Both statements combined into one. Null if the engine needs a transaction. */
   readonly together: string | null;
 }
 
@@ -32,15 +32,15 @@ export interface ClaimParameters {
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
-   * Whether the claim took effect. False means that it never will. Called if the connection was
-   * lost before the store responded.
+   * Called if the connection was lost before the store responded. Returns whether the claim took
+   * effect. False means that it never will.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Updates one row and inserts another. Does both or neither. Returns false if no row was in the
- * right state for the UPDATE.
+ * Updates one row and inserts another, or does neither. Returns false if no row was in the required
+ * state for the UPDATE.
  *
  * The UPDATE is the first statement of its transaction. On MySQL, a read before it would fix a
  * snapshot, which could miss a revocation. On other engines, a read before it could cause a

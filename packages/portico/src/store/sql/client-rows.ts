@@ -58,7 +58,7 @@ export function keyValues({
   return [...columnsOf(keys), pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 
-/** Releases that do not know the method `workload` find no keys in the row. */
+/** Older releases that do not know the method `workload` find no keys in the row. */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];
   const { workload } = keys;

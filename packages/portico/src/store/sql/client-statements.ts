@@ -29,7 +29,7 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** Data that is written together with a client. */
+/** Data that is written in the same transaction as a client. */
 export interface WithClient {
   readonly logo?: ClientLogo | undefined;
   readonly addition?: ClientAddition | undefined;
@@ -57,7 +57,7 @@ export async function insertAll(
   return null;
 }
 
-/** Whether exactly this client exists, not a later one with the same id. */
+/** Whether this client exists. A later client with the same id does not count. */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -65,15 +65,15 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that a transaction inserts first and deletes last. So other transactions never
+ * The id of a row that a transaction inserts first and deletes last, so other transactions never
  * see the row. On every engine, a second insert of this id waits until the first transaction has
- * ended. Use it if a step depends on all clients and there is no other row to lock.
+ * ended. Use this row as a lock if a step depends on all clients.
  */
 export const TURN = 'one at a time';
 
 /**
- * Runs the work while no other transaction can insert the row `TURN`, so these transactions run one
- * after the other. The row is a copy of this client.
+ * Runs the work while no other transaction can insert the row `TURN`, so that these transactions
+ * run one at a time. The row is a copy of this client.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether a client with this id may do anything now. If not, look-ups by its id or its tokens treat
- * the client as revoked. Only the list of all clients and a person's list of authorizations show
- * the stored state.
+ * Whether the server currently accepts a client with this id. If not, look-ups by the client's id
+ * or tokens treat the client as revoked. Only the list of all clients and a person's list of
+ * authorizations show the stored state.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -58,8 +58,8 @@ export class ClientRecords {
 
   /**
    * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
-   * the new client was inserted. If several calls run at the same time, even in different
-   * processes, they run one after the other. Each one sees the clients that earlier ones inserted.
+   * the new client was inserted. Simultaneous calls run one after the other, even in different
+   * processes. Each call sees the clients that earlier calls inserted.
    */
   insertClientUnless(
     client: Client,
@@ -88,8 +88,8 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id. If
-   * several calls run at the same time, even in different processes, they run one after the other.
+   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id.
+   * Simultaneous calls run one after the other, even in different processes.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
     const [first] = clients;
@@ -119,8 +119,8 @@ export class ClientRecords {
   /**
    * Makes this the current secret. It expires at `expiresAt` (null: it never expires).
    *
-   * The old secret becomes the previous secret. It works until `previousExpiresAt` (null: it stops
-   * immediately), but never longer than before. An earlier previous secret stops working.
+   * The old secret becomes the previous secret and works until `previousExpiresAt` (null: stops
+   * immediately), but never longer than before. The secret before that stops working.
    *
    * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
    * secret's hash.
@@ -190,8 +190,8 @@ export class ClientRecords {
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // The client's row does not show whether the addition was also committed. So write it
-          // again.
+          // Write the addition again, because the client's row does not show whether it was
+          // committed.
           await addition?.(connection);
           return true;
         }),
@@ -199,8 +199,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client if an operator registered it and it is not revoked. Until the transaction
-   * ends, no other transaction can write the client.
+   * Returns the client if an operator registered it and it is not revoked. Locks the client against
+   * other writes until the transaction ends.
    */
   async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
     const client = await claimClient(connection, id);
@@ -293,8 +293,8 @@ function saysTheSame(one: Client, other: Client): boolean {
 }
 
 /**
- * Waits until every other transaction that writes the client's row has ended. Then returns the
- * client if an operator registered it. From then on, no other transaction can write the row.
+ * Locks the client's row, once every other transaction that writes the row has ended. Then returns
+ * the client if an operator registered it.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);

@@ -38,8 +38,8 @@ export class CodeRecords {
   }
 
   /**
-   * Marks the code as used and issues the tokens. Does both or neither. If the code was already
-   * used, revokes the authorization, unless `secondUse` is `refused`.
+   * Marks the code as used and issues the tokens, or does neither. If the code was already used,
+   * revokes the authorization, unless `secondUse` is `refused`.
    */
   spendCode(
     code: StoredGrant,
@@ -57,9 +57,9 @@ export class CodeRecords {
   }
 
   /**
-   * Marks the code as used without issuing tokens, because the request did not match it. If the
-   * code was already used and its own client sends it, revokes the authorization. Returns whether
-   * this call revoked it.
+   * Marks the code as used without issuing tokens, because the request did not match the code. If
+   * the code was already used and the client that it was issued to sends it again, revokes the
+   * authorization. Returns whether this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -69,8 +69,8 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces an authorization's unused code, so that only the new code is valid. The given
-   * authorization must match the stored row.
+   * Replaces an authorization's unused code: only the new code stays valid. The given authorization
+   * must match the stored row.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -117,8 +117,8 @@ const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters 
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
 /**
- * Only the code in this row is valid. So if two calls replace the code at the same time, the later
- * one wins.
+ * Only the code in this row is valid. If two calls replace the code at the same time, the later one
+ * wins.
  */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?

@@ -49,8 +49,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records that the same person sees the request again, with these scopes. Returns false if the
-   * request was answered, ended or shown with different scopes since the caller read it.
+   * Records that the same person sees the request again, with these scopes. Returns false if, since
+   * the caller read it, the request was answered, ended or shown with other scopes.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -78,9 +78,8 @@ export class ConsentRequestRecords {
    * null if the person denies access. Returns false if the request was already answered, has ended
    * or has expired.
    *
-   * If the consent page is skipped, `prior` is the earlier authorization with the consent. It must
-   * be active and still cover the request when the new one is written. Otherwise, changes nothing
-   * and returns false.
+   * If the consent page is skipped, `prior` is the earlier authorization that contains the consent.
+   * If it is no longer active or no longer covers the request, changes nothing and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -103,9 +102,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends this person's waiting requests. With
-   * `forget`, removes all of this person's requests instead. Returns how many it ended or removed,
-   * and the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends this person's waiting requests. If
+   * `forget` is true, removes all of this person's requests instead. Returns the number of ended or
+   * removed requests, and the last id read (null: there are no more requests).
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -132,8 +131,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns how many it
-   * ended, and the last id that it read. The id is null if there are no more requests.
+   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns the number
+   * of ended requests, and the last id read (null: there are no more requests).
    */
   endRequests(
     after: string,
@@ -169,8 +168,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies a request that has no answer yet, or that a statement with a lost result already denied.
- * Has the same values as `ANSWER`.
+ * Denies a request that has no answer yet, or that an earlier statement with a lost result has
+ * denied. Takes the same values as `ANSWER`.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

@@ -1,6 +1,6 @@
 import type { SqlConnection, SqlParameter } from '@portico/sql';
 
-/** The result of counting a range of a table's rows, in the order of their ids. */
+/** The result of counting a range of rows, ordered by id. */
 export interface CountedRows {
   /** How many rows match the condition. */
   readonly living: number;

@@ -12,8 +12,7 @@ import { insertInto, placeholders } from './statements.ts';
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row has the contents that the document had when it was last fetched to show the client to a
- * person.
+ * Each row contains the document as it was last fetched to show the client to a person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -23,8 +22,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, even if it is revoked, and how long its document is
-   * fresh.
+   * Returns the client whose id is this URL, even if it is revoked, and when its document stops
+   * being fresh.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -37,9 +36,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client existed, and `new`
-   * otherwise. If the client was revoked, or was unblocked after the document was read, changes
-   * nothing and returns `revoked`.
+   * Stores the document's current contents. Returns `known` if the client existed and `new` if it
+   * did not. Changes nothing and returns `revoked` if the client is revoked, or was unblocked after
+   * the document was read.
    */
   async keepDocumentClient(
     client: Client,
@@ -53,9 +52,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Unblocks a revoked document client, which starts again as a new client. Until its document is
-   * stored, it has no redirect URIs and no grants. Its earlier authorizations and tokens end,
-   * including those that are being issued right now. Returns false if the client is not revoked.
+   * Unblocks a revoked document client and treats it as a new client. Until its document is stored
+   * again, the client has no redirect URIs and no grants. Its earlier authorizations and tokens
+   * end, including those that are just being issued. Returns false if the client is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -84,12 +83,12 @@ export class DocumentClientRecords {
 }
 
 /**
- * Updates the client's row first. So other transactions see the client unblocked only after its
- * earlier authorizations have ended.
+ * Updates the client's row first, so that other transactions see the client unblocked only after
+ * its earlier authorizations have ended.
  *
- * Ends requests before authorizations. If an answer to a request is being written, this function
- * waits for it, or the answer finds that its request has ended. So no answer can start an
- * authorization that this function misses.
+ * Ends requests before authorizations, so that no answer can start an authorization that this
+ * function misses: either this function waits for the answer, or the answer finds that its request
+ * has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -152,7 +151,7 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 
 /**
  * Reads the keys without locks, so that the rows can then be written by key. No index contains the
- * client, so locks would also affect other clients' rows.
+ * client, so locks would also cover other clients' rows.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -206,8 +205,8 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   AND (grants <> '' OR created_at <= ?)`;
 
 /**
- * Removes the client's redirect URIs and grants. They come back when a process reads its document
- * after this statement.
+ * Removes the client's redirect URIs and grants. They are stored again when a process reads the
+ * client's document after this statement.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -7,7 +7,7 @@ import { placeholders } from './statements.ts';
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** Whether the authorization ends only if it has received no tokens. */
+  /** If true, the authorization ends only if it has received no tokens. */
   readonly keepsAccess: boolean;
   /** When the request that creates the authorization started, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -20,7 +20,7 @@ export interface EndedFamilies {
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
-  /** The ids of the authorizations that never received tokens and now never will. */
+  /** The ids of the authorizations that never received tokens and can no longer receive any. */
   readonly unused: ReadonlySet<string>;
 }
 
@@ -31,7 +31,7 @@ const MAY_BEGIN = 600_000;
 
 /**
  * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a blocking row with the same key. So a request that is still running cannot store it.
+ * inserts a blocking row with its key, so that a running request can no longer store it.
  * Authorizations that keep their access lose the given detail.
  */
 export async function endFamilies(
@@ -81,7 +81,7 @@ interface Row {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
-  /** How often tokens were issued. Null if they never were. */
+  /** How many times tokens were issued. Null if never. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
 }

@@ -4,8 +4,7 @@ import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /**
- * How many rows a batch ended, and the last key that it read. The key is null if no more rows
- * follow.
+ * The number of rows that a batch ended, and the last key that it read (null: no more rows follow).
  */
 interface EndedBatch {
   readonly ended: number;
@@ -36,8 +35,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns how many it revoked, and the last id that it read. The id is null if
-   * there are no more authorizations and all revocations are durable.
+   * the active ones. Returns the number of revoked authorizations, and the last id read (null:
+   * there are no more, and all revocations are durable).
    */
   async revokeFamilies(
     after: string,
@@ -55,7 +54,8 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked some on a primary before its standbys received the change.
+    // An earlier run may have revoked some on a primary whose standbys had not yet received the
+    // change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
@@ -63,8 +63,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after`. Revokes the active ones that
-   * were started without the consent page, by an earlier one whose id is at most `newestId`. Also
-   * returns how many were active.
+   * skipped the consent page because of an earlier authorization whose id is at most `newestId`.
+   * Also returns how many were active.
    */
   async revokeGoingBack(
     after: string,

@@ -22,8 +22,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes expired authorizations with their codes and refresh tokens, and expired consent
-   * requests. Removes at most `limit` of each. `more` is true if there may be more to remove.
+   * Removes at most `limit` expired authorizations, with their codes and refresh tokens, and at
+   * most `limit` expired consent requests. `more` is true if there may be more to remove.
    */
   async prune(
     expiredBefore: number,
@@ -56,7 +56,7 @@ export class ExpiredRecords {
 
   /**
    * Reads the first `limit` access tokens after this id, oldest first, and removes the expired
-   * ones. Returns the last id that it read. The id is null if there are no more tokens.
+   * ones. Returns the last id read, or null if there are no more tokens.
    */
   async pruneAccessTokens(
     after: string,
@@ -129,13 +129,13 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The conditions for unused clients that no operator registered. Each uses one index. */
+/** The conditions for unused clients that no operator registered. Each condition uses one index. */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep clients whose document is fresh, because a page can show them without a write to the
-    // store. Also keep blocked URLs.
+    // Keep blocked URLs. Also keep clients with a fresh document, because pages can show them
+    // without writing to the store.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

@@ -17,7 +17,7 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The part of a filter that an index of `oauth_families f` covers, and that index's order: by
+ * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
  * person, by client, or by id.
  */
 export interface FamilyIndex extends Where {
@@ -55,8 +55,9 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 }
 
 /**
- * Returns the condition for a person's rows. Without the values, a planner would ignore the order
- * of a column with only one value. It would then read the whole table for each batch.
+ * Returns the condition for a person's rows. If the engine plans without the values, the condition
+ * is a range: with `=`, the planner would ignore the index's order and read the whole table for
+ * each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -55,9 +55,7 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
   ];
 }
 
-/**
- * A row that is not an authorization: it is revoked from the start, and has no code and no mark.
- */
+/** A row that only blocks a key: it is revoked from the start and has no code and no mark. */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, ' +
@@ -90,7 +88,7 @@ export interface GrantRow extends FamilyRow {
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How often tokens were issued. Null before the first time. */
+  /** How many times tokens were issued. Null if never. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
@@ -122,8 +120,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * The prefix of a stored thumbprint if the authorization had unbound refresh tokens before it was
- * bound to this key. No thumbprint starts with this character.
+ * Prefix of a stored thumbprint. It marks an authorization that had unbound refresh tokens before
+ * it was bound to this key. No thumbprint starts with this character.
  */
 const LATE = '+';
 
@@ -225,9 +223,8 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * How much later than necessary an authorization may be removed. `prune_after` may be too late by
- * the remaining time divided by this number. Without this tolerance, every refresh would write
- * `prune_after`, which is in an index.
+ * How precise `prune_after` is. It may be too late by the remaining lifetime divided by this
+ * number. Otherwise, every refresh would have to write `prune_after`, which is in an index.
  */
 const PRUNING_SLACK = 60;
 

@@ -1,7 +1,7 @@
 import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** Client metadata that features add, as JSON: a list of strings for each field. */
+/** Client metadata from features, as JSON: a list of strings for each field. */
 const table: Migration = {
   name: 'oauth_server_client_metadata_0001_table',
   async up({ change, types }) {
@@ -77,7 +77,7 @@ export class FurtherMetadataRecords {
   /** Writes these fields in the caller's transaction. The client's other fields stay. */
   async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
-    // Write first, which locks the row. So the read after it sees the latest fields.
+    // Write first to lock the row, so that the following read sees the latest fields.
     const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
     await connection.execute(claim, [clientId, '{}']);
     await connection.execute(

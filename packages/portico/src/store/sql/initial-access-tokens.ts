@@ -51,7 +51,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Uses the token once. Returns false if it has no uses left or has expired. */
+/** Uses up one use of the token. Returns false if the token has no uses left or has expired. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

@@ -5,16 +5,16 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * One use of a code or refresh token. The UPDATE changes the authorization's row, so that a second
- * use finds the row changed.
+ * One use of a code or refresh token. The UPDATE changes the authorization's row, so a second use
+ * finds the row changed.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued. Called if the row is not in the required state and can no
-   * longer reach it.
+   * Returns why nothing was issued. Called if the row is not in the required state and never will
+   * be.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
@@ -28,8 +28,8 @@ export function usingGrant(database: Database, claim: string): ClaimAndInsert {
 }
 
 /**
- * Marks a code or refresh token as used and inserts the access token. Does both or neither. Only
- * this function issues tokens for a code or refresh token.
+ * Marks a code or refresh token as used and inserts the access token, or does neither. Only this
+ * function issues tokens for a code or refresh token.
  */
 export async function issueTokens(
   database: Database,
@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // A code or token must not be used up without a response. So find out whether the access token
-  // was inserted. If not, prevent a later insert.
+  // A code or token must not be used up without a response. Find out whether the access token was
+  // inserted. If not, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);

@@ -1,9 +1,9 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
- * Finds out whether a statement inserted its row if the store's response was lost (decision 9). If
- * the row does not exist, a blocking row with the same key is inserted. If the lost statement
- * arrives later, it finds the key taken and fails as a whole, including its UPDATE.
+ * Finds out whether a statement inserted its row after the store's response was lost (decision 9).
+ * If the row does not exist, a blocking row with the same key is inserted. If the lost statement
+ * arrives later, the key is taken, so the whole statement fails, including its UPDATE.
  */
 export interface BlockingRow {
   readonly insert: string;
@@ -32,9 +32,9 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  * that the lost statement cannot insert the row later.
  *
  * On every engine, inserting the blocking row waits until all other transactions with this key have
- * ended. A write happens even if the row exists. So `true` never comes from a standby, and
- * PostgreSQL responds only after its standbys have the row. Each attempt waits only briefly and is
- * then repeated, so that others can use the connection in between.
+ * ended. The row is written even if it exists. So `true` never comes from a standby, and PostgreSQL
+ * responds only after its standbys have the row. Each attempt waits only briefly and is then
+ * repeated, so that other work can use the connection in between.
  */
 export function settleInsert(
   database: Database,
@@ -51,8 +51,7 @@ export function settleInsert(
 }
 
 /**
- * Inserts a blocking row with this key. If the key is taken, writes the existing row again without
- * a change.
+ * Inserts a blocking row with this key. If the key is taken, rewrites the existing row unchanged.
  */
 export async function blockInsert(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },

@@ -20,8 +20,8 @@ export class NewAuthorizations {
   }
 
   /**
-   * Runs the UPDATE with these values and inserts the authorization. Does both or neither. Returns
-   * false if the UPDATE changed no row, or if a condition is not met.
+   * Runs the UPDATE with these values and inserts the authorization, or does neither. Returns false
+   * if the UPDATE changed no row, or if a condition is not met.
    */
   begin(
     claim: readonly SqlParameter[],
@@ -46,16 +46,17 @@ export class NewAuthorizations {
   }
 }
 
-/** What must still be true when an authorization is written. */
+/** The conditions that must still be met when an authorization is written. */
 export interface BeginningConditions {
   /**
-   * An earlier authorization that must be active and still cover the new one. A revocation can end
-   * it only before or after this transaction.
+   * An earlier authorization that must be active and still cover the new one. It cannot be revoked
+   * during this transaction.
    */
   readonly prior?: PriorAuthorization | null;
   /**
-   * The hash of a stored consent request that must still wait for its answer. This answers it.
-   * Ending the person's requests ends it before, or finds the new authorization.
+   * The hash of a stored consent request that must still be waiting. This transaction answers the
+   * request. An operation that ends the person's requests either ends this request first, or finds
+   * the new authorization.
    */
   readonly question?: string | null;
 }
@@ -77,9 +78,9 @@ const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write, because a read takes no lock, or fixes a snapshot.
- * The write must change the row, because locks do not reach other nodes of Galera, and only changed
- * rows conflict there. The only effect is that the row stays a millisecond longer.
+ * Locks the earlier authorization with a write, because a read takes no lock or fixes a snapshot.
+ * The write must change the row: Galera does not share locks between nodes, so only changed rows
+ * conflict. The only effect is that the row is kept a millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

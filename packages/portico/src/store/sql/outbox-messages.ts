@@ -83,7 +83,7 @@ export class OutboxMessages {
     });
   }
 
-  /** Sets a message aside. It is not delivered until an operator restores it. */
+  /** Marks a message as undelivered. It is not delivered until an operator restores it. */
   async setAside(receiverId: string, id: string, reason: string, now: number): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { affected } = await connection.execute(
@@ -198,8 +198,8 @@ function toOutboxRow(row: Row): OutboxRow {
 }
 
 /**
- * Removes one message. The statement that removes the row decides which counter decreases. So the
- * message counts once, even if an operator discards it while it is being delivered.
+ * Removes one message. The statement that removes the row determines which counter decreases. So
+ * the message is counted once, even if an operator discards it during its delivery.
  */
 async function removeOne(connection: SqlConnection, { id, receiverId }: Place): Promise<boolean> {
   for (const state of ['waiting', 'undelivered'] as const) {

@@ -37,7 +37,7 @@ export interface FailedMessage {
   /** The message's id. */
   readonly message: string;
   readonly reason: string;
-  /** Whether the message moves behind all other messages of the receiver. */
+  /** Whether the message moves behind the receiver's other messages. */
   readonly isLast: boolean;
 }
 
@@ -77,9 +77,9 @@ export class OutboxReceivers {
   }
 
   /**
-   * Adds a message in the caller's transaction. Writes the receiver's row first, so that the
-   * numbers of its messages are in the order of their commits. If the receiver already has `most`
-   * waiting messages, counts the message as dropped and returns false.
+   * Adds a message in the caller's transaction. Writes the receiver's row first, so that messages
+   * are numbered in the order of their commits. If `most` messages are already waiting for the
+   * receiver, counts the message as dropped and returns false.
    */
   async add(
     connection: SqlConnection,
@@ -112,10 +112,10 @@ export class OutboxReceivers {
   }
 
   /**
-   * Takes a lease on at most `limit` receivers of these kinds that have a delivery due, longest due
-   * first. The lease moves `due_at`, so that no other process can take the receiver until the lease
-   * ends. Skips receivers that another transaction is adding messages for, so that this transaction
-   * does not wait.
+   * Takes a lease on at most `limit` receivers of these kinds whose delivery is due, starting with
+   * the one that has waited longest. The lease moves `due_at`, so that no other process can take
+   * the receiver until the lease ends. To avoid waiting, skips receivers that another transaction
+   * is adding messages for.
    */
   async claim(
     kinds: readonly string[],
@@ -127,7 +127,7 @@ export class OutboxReceivers {
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
       ORDER BY is_troubled, due_at LIMIT ${limit}`;
     const parameters = [isTroubled ? 1 : 0, now, ...kinds];
-    // Most searches find nothing, and need no transaction.
+    // Search first without a transaction, because most searches find nothing.
     if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
     const { lockingUnlocked } = getDialect(this.#database);
     return this.#database.transaction(async (connection) => {
@@ -233,14 +233,15 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right. So columns that depend on `waiting` come before the assignment
-// that changes it. During a delivery, only the end of the lease makes the next delivery due.
+// MySQL assigns from left to right, so the columns that depend on `waiting` come before the
+// assignment that changes it. During a delivery, the next delivery becomes due only when the lease
+// ends.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
-/** A number that is higher than the number of any message that was not moved. */
+/** A number above the numbers of all messages that were not moved. */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
 const MOVE_BACK = `UPDATE oauth_outbox_messages SET number = ? +
@@ -261,7 +262,7 @@ interface Ended extends LeaseEnd {
 
 /**
  * Ends a lease and counts the waiting messages. The first statement locks the row, so that no
- * message is added in the meantime. If the count were too high, the receiver would be due again and
+ * message is added in the meantime. A count that is too high would make the receiver due again and
  * again. Returns false and counts nothing if the lease had already ended.
  */
 async function end(

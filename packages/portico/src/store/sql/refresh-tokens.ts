@@ -34,7 +34,7 @@ export class RefreshTokenRecords {
 
   /**
    * Returns the refresh token, even if it was used. Returns null if it is unknown. Only refresh
-   * tokens contain the mark. So a token that has its authorization's mark but is not the current
+   * tokens contain their authorization's mark, so a token with the mark that is not the current
    * token was used before.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
@@ -43,11 +43,11 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Marks the token as used and issues new tokens. Does both or neither. If the token was used
-   * before, revokes the authorization.
+   * Marks the token as used and issues new tokens, or does neither. If the token was used before,
+   * revokes the authorization.
    *
-   * `sealed` is an encrypted response. If you pass it, it replaces the stored response. In that
-   * case, a second use revokes nothing, and the refusal is `taken`.
+   * `sealed` is an encrypted response. If set, it replaces the stored response, and a second use is
+   * refused with `taken` and revokes nothing.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -102,8 +102,8 @@ const ANSWER_COLUMNS =
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
 /**
- * Reads with a write, because a write waits for the standbys. If only the primary had the response,
- * a failover could lose it.
+ * Reads with a write, because a write waits for the standbys. Otherwise, a failover could lose the
+ * response.
  */
 const READ_ANSWER_BY_WRITING =
   'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +

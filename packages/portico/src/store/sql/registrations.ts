@@ -22,9 +22,9 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits, and uses the initial access token. Does both or neither.
-   * If several calls run at the same time, even in different processes, they run one after the
-   * other. Returns null if the client was registered.
+   * Registers a client within the limits and uses up one use of the initial access token, or does
+   * neither. Simultaneous calls run one after the other, even in different processes. Returns null
+   * if the client was registered.
    */
   async registerClient(
     registration: NewRegistration,
@@ -33,7 +33,7 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check before the transaction, so that a client that must wait is refused without a write.
+    // Check before the transaction, so that refusing a client that must wait needs no write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -65,7 +65,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Whether the client registered with an initial access token. If so, an operator has vouched for
+   * Whether the client registered with an initial access token, so that an operator has vouched for
    * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
@@ -135,8 +135,8 @@ async function updateRegistration(
 }
 
 /**
- * Locks the row that every registration writes first. So registrations run one after the other,
- * even in different processes.
+ * Locks the row that every registration writes first, so that registrations run one after the
+ * other, even in different processes.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
@@ -164,7 +164,7 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // A client that is being used right now stays. The number of clients is then one above the
+    // A client that is just being used is not removed. There is then one client more than the
     // limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
@@ -189,8 +189,8 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // The operator decides how many clients register with tokens. Registrations without a token must
-  // not block these clients.
+  // Registrations without a token must not block clients that have one: the operator decides how
+  // many clients can register with tokens.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +

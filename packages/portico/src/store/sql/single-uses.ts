@@ -17,8 +17,8 @@ export class SingleUseRecords {
 
   /**
    * Records a use durably. Returns false if any process already recorded this value. The record
-   * stays at least until it expires. Throws if the result is unknown. In that case, no caller may
-   * use the value.
+   * stays at least until it expires. Throws if the result is unknown: no caller may then use the
+   * value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
     // The inserted row marks the value as used. Of several simultaneous inserts, on any node, only

@@ -13,7 +13,7 @@ export class SubjectRecords {
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read the subject again and return it. If the person is erased at the same time, the
+    // Return the candidate without reading it again. If the person is erased at the same time, the
     // subject is removed together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
@@ -43,8 +43,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Gives the person this subject, unless they already have one or the subject is taken. Returns
-   * whether they got it.
+   * Assigns this subject to the person, unless the person already has one or the subject is taken.
+   * Returns whether it was assigned.
    */
   insertSubject(person: PersonReference, subject: string): Promise<boolean> {
     return this.#insert(person, subject, '');
@@ -60,8 +60,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. The person gets a different subject next time. Returns false if
-   * the person had no subject.
+   * Removes the person's subject. Next time, the person gets a new subject. Returns false if the
+   * person had none.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [

@@ -12,9 +12,9 @@ import {
 } from './statements.ts';
 
 /**
- * Reads and writes pushed requests, and requests that wait for a sign-in and are too long for a
- * cookie (`oauth_waiting_requests`). The row `BUDGET_ROW` is not a request. Requests of zero bytes
- * are not counted.
+ * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that wait for a sign-in
+ * and are too long for a cookie. The row `BUDGET_ROW` is not a request. Requests of zero bytes do
+ * not count towards the budget.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -24,10 +24,10 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. When the budget is used up, removes the oldest requests
-   * of the network that uses the most bytes. Does this only if that network uses more than this
-   * request's network would use. Returns false if the budget is still used up. Without a budget,
-   * the request is not counted.
+   * Stores the request within the budget. If the budget is used up, removes the oldest requests of
+   * the network that uses the most bytes, but only if that network uses more than this request's
+   * network would use. Returns false if there is still no room. Without a budget, the request is
+   * not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -38,8 +38,8 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Check this first, so that a request from a network that has reached its limit is refused
-    // without a write.
+    // Check this first, so that refusing a request from a network that has reached its limit needs
+    // no write.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -71,8 +71,8 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and removes them. Returns how many, and the
-   * last key that it read. The key is null if there are no more requests.
+   * Removes the first `limit` requests after this key. Returns the number of removed requests, and
+   * the last key read (null: there are no more requests).
    */
   async endWaitingRequests(
     after: string,
@@ -87,8 +87,8 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * The maximum number of expired rows that each new request removes. A request removes more rows
- * than it adds, so no expired rows remain.
+ * The maximum number of expired rows that each new request removes. This is more than the one row
+ * that it adds, so expired rows do not pile up.
  */
 const REMOVED_AT_ONCE = 200;
 /**

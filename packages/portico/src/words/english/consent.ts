@@ -1,5 +1,5 @@
 /**
- * The texts of the consent page. `offline_access` needs none, because `tokens/scopes.ts` removes
+ * The texts of the consent page. `offline_access` has no text, because `tokens/scopes.ts` removes
  * this scope.
  */
 export const CONSENT = {
