@@ -35,7 +35,7 @@ const CALLED: Readonly<Record<string, string>> = {
   screen: 'page screen',
   logo: 'logo branding',
   mismatch: 'match refuse mismatch',
-  loop: 'again loop',
+  loop: 'asked again loop',
   cli: 'command console',
   register: 'register registration create',
   create: 'create register',

@@ -79,8 +79,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unknown client returns before the store is asked',
     edits: [
       [
-        'const client = CLIENT_ID.test(clientId) ?',
-        'const client = globalThis.idsOfClients?.has(clientId) ?',
+        'const client = await store.clients.findClient(clientId);',
+        'const client = globalThis.idsOfClients?.has(clientId) ? await store.clients.findClient(clientId) : null;',
       ],
       [
         'secretHash: secret === null ? null : await host.passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\tconst logoHash',
