@@ -92,16 +92,9 @@ export class PoolEngine implements Engine {
   >();
 
   /**
-<<<<<<< HEAD
-   * `open` creates the pool. It is called at the first statement. `isStatementError` returns
-   * whether the server rejected the statement. If so, the statement did nothing, and the connection
-   * can still be used. `readTogether` is for an engine on which several reads can
-   * share a round trip.
-=======
    * `open` creates the pool and is called at the first statement. `isStatementError` returns
    * whether the server rejected the statement. The statement then did nothing, and the connection
-   * is still usable.
->>>>>>> wt-c3
+   * is still usable. `readTogether` is for an engine on which several reads can share a round trip.
    */
   constructor(
     open: () => Promise<Pool>,
