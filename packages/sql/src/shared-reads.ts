@@ -1,5 +1,6 @@
 import type { SqlParameter } from './contract.ts';
 import type { StatementResult } from './engine.ts';
+import { keptByText } from './kept-by-text.ts';
 import { BEFORE } from './transaction-control.ts';
 
 /** A statement that only reads. */
@@ -34,18 +35,7 @@ const IS_READ = new RegExp(
   'i',
 );
 
-/** The maximum number of statements for which it is stored whether they only read. */
-const MOST_KNOWN = 1000;
-const known = new Map<string, boolean>();
-
-function isRead(sql: string): boolean {
-  let found = known.get(sql);
-  if (found === undefined) {
-    found = IS_READ.test(sql);
-    if (known.size < MOST_KNOWN) known.set(sql, found);
-  }
-  return found;
-}
+const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
  * Whether the statement can be sent with reads of other callers. A statement with a parameter that

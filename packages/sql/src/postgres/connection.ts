@@ -4,6 +4,7 @@ import { quotedSchema } from './dialect.ts';
 import type { StatementResult } from '../engine.ts';
 import { isAboutName, rolledBack } from '../failures.ts';
 import { isOutdatedPlan } from './failures.ts';
+import { keptByText } from '../kept-by-text.ts';
 import type { PooledConnection, PoolLimits } from '../pool.ts';
 import type { Read, SharedAnswer } from '../shared-reads.ts';
 import { PostgresBatch } from './batch.ts';
@@ -243,18 +244,7 @@ export class StatementNames {
   }
 }
 
-/** The maximum number of statements whose text with numbered placeholders is stored. */
-const MOST_TEXTS = 1000;
-const texts = new Map<string, string>();
-
-function numbered(sql: string): string {
-  let text = texts.get(sql);
-  if (text === undefined) {
-    text = numberedPlaceholders(sql);
-    if (texts.size < MOST_TEXTS) texts.set(sql, text);
-  }
-  return text;
-}
+const numbered = keptByText(numberedPlaceholders);
 
 /**
  * Replaces the placeholders `?` with `$1`, `$2` and so on. Question marks inside quotes stay

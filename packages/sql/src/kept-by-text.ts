@@ -1,0 +1,15 @@
+/** The maximum number of statements for which a result is kept. */
+const MOST_KEPT = 1000;
+
+/** Returns a function that computes the result for each statement only once, by its text. */
+export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
+  const kept = new Map<string, T>();
+  return (sql) => {
+    let result = kept.get(sql);
+    if (result === undefined) {
+      result = compute(sql);
+      if (kept.size < MOST_KEPT) kept.set(sql, result);
+    }
+    return result;
+  };
+}
