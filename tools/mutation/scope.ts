@@ -115,6 +115,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/overtaken-uses.test.ts',
       'test/unanswered.test.ts',
       'test/store-contract.test.ts',
+      'test/stored-access.test.ts',
+      'test/remember-consent.test.ts',
     ],
   },
   'stored-clients': {
