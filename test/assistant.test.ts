@@ -522,7 +522,11 @@ describe('assistant:doctor', () => {
         new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
     );
     expect(found).toMatchObject([
-      { outcome: 'failing', detail: 'a request without a token gets 401 with WWW-Authenticate' },
+      {
+        outcome: 'failing',
+        detail:
+          'a request without a token gets 401 with a WWW-Authenticate header instead of a plain 401',
+      },
     ]);
   });
 
@@ -565,7 +569,10 @@ describe('assistant:doctor', () => {
     for (const role of ['service client', 'account-linking client']) {
       expect(await finding(role, {}, true, twice)).toMatchObject([
         { outcome: 'ok' },
-        { outcome: 'failing', detail: expect.stringContaining('Only one client should have it') },
+        {
+          outcome: 'failing',
+          detail: expect.stringContaining('Another client also has it, but only one client should'),
+        },
       ]);
     }
   });

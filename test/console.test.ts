@@ -330,7 +330,7 @@ describe('oauth:client:create --jwks', () => {
     expect((await at('oauth:client:list')).stdout).toContain(
       'stored by the server (private_key_jwt, ES256)',
     );
-    expectRefusal(await at(...create, '--jwks-alg=PS256'), 'no key that signs with PS256');
+    expectRefusal(await at(...create, '--jwks-alg=PS256'), 'no key for PS256');
     expectRefusal(
       await at(...create, '--jwks-alg=HS256'),
       'one of RS256, PS256, ES256, EdDSA, Ed25519',
@@ -1320,7 +1320,8 @@ describe('account:grant', () => {
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
     expect(misspelt.stderr).toBe(
-      'Warning: no scope needs the permission notes.raed; scopes need these: notes:read, notes.edit\n',
+      'Warning: no scope requires the permission notes.raed; the scopes require: notes:read, ' +
+        'notes.edit\n',
     );
     const right = await run('account:grant', 'new@example.com', 'notes.edit');
     expect({ code: right.code, stderr: right.stderr }).toEqual({ code: 0, stderr: '' });
@@ -1345,8 +1346,9 @@ describe('account:grant', () => {
       stderr: '',
     });
     expect((await grant('portal:administrate')).stderr).toBe(
-      'Warning: no scope needs the permission portal:administrate, and it is not oauth_server:admin_permission; ' +
-        'known permissions: notes:read, notes.edit, portal:administer\n',
+      'Warning: no scope requires the permission portal:administrate, and it is not ' +
+        'oauth_server:admin_permission; known permissions: notes:read, notes.edit, ' +
+        'portal:administer\n',
     );
   });
 });

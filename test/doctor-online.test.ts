@@ -107,7 +107,7 @@ describe('the public address, with --online', () => {
     const { checks } = await examine(application, server, { online: true });
     const metadata = `${url}/.well-known/oauth-protected-resource/mcp`;
     const { outcome, detail, remedy } = checks.find(({ part }) => part === 'public resource') ?? {};
-    const says = mounts ? `was fetched and describes ${url}/mcp` : 'returns 404';
+    const says = mounts ? `returns the metadata of ${url}/mcp` : 'returns 404';
     expect([outcome, detail]).toEqual([
       mounts ? 'ok' : 'failing',
       expect.stringContaining(`${metadata} ${says}`),

@@ -212,7 +212,7 @@ describe('The grants of a registration', () => {
   test.each<[says: string, registration: ClientRegistration]>([
     ['The client has no grant; add --redirect or --grant=client_credentials', { name: 'A' }],
     [
-      'The grant refresh_token also needs authorization_code',
+      'The grant refresh_token needs authorization_code; add that grant too',
       { ...BASE, grants: ['refresh_token'] },
     ],
     [
@@ -232,7 +232,8 @@ describe('The grants of a registration', () => {
       { ...BASE, public: true, grants: ['introspection'] },
     ],
     [
-      'The scope email needs a person, but client_credentials tokens belong to no person; remove the scope',
+      'The scope email is about a person, but client_credentials tokens are not issued for a ' +
+        'person; remove the scope',
       { ...SERVICE, scopes: ['notes:read', 'email'] },
     ],
   ])('are refused: %s', async (says, base) => {

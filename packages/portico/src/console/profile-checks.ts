@@ -38,8 +38,8 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   return [
     ok(
       servers === null
-        ? `${held} must meet a profile: ${[...names].join(', ')}`
-        : `every client must meet the profile ${servers.name}`,
+        ? `clients that must meet a profile: ${held} (${[...names].join(', ')}); all of them do`
+        : `every client must meet the profile ${servers.name}, and all of them do`,
     ),
   ];
 }

@@ -36,7 +36,7 @@ export const addAuditList: AddCommands = (program, context) => {
     .option('--client <client_id>', 'only events about this application')
     .option(
       '--person <provider_and_id...>',
-      "only events about this person: the provider's name and the person's id",
+      "only events about this person; takes two values: the provider and the person's id",
     )
     .option(
       '--authorization <id>',
