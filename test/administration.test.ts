@@ -233,7 +233,7 @@ describe('an administrator', () => {
         overlap,
       });
       expect(answer.status).toBe(400);
-      expect(await textOf(answer)).toContain('The overlap must be 0 to 31536000 seconds');
+      expect(await textOf(answer)).toContain('The overlap must be from 0 to 31536000 seconds');
       expect(await isSecret(client.secret)).toBe(true);
       expect(administered.events).toEqual([]);
       expect(await administered.linesOf(answer)).toMatchObject([{ error: 'invalid_input' }]);

@@ -650,7 +650,7 @@ describe('the keys', () => {
     );
     expectRefusal(
       await run('oauth:client:rotate-secret', id, '--overlap=9000000000000'),
-      'The overlap must be 0 to 31536000 seconds',
+      'The overlap must be from 0 to 31536000 seconds',
     );
   });
 

@@ -70,7 +70,7 @@ async function valueOf(setting: string): Promise<unknown> {
 const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
   async 'a server by itself is in order'() {
     expect(await findings('replication')).toEqual([
-      expect.objectContaining(finding('ok', /^one server, without standbys/)),
+      expect.objectContaining(finding('ok', /^a single server, without standbys/)),
     ]);
   },
   async 'fsync that is off, as here'() {

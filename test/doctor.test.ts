@@ -188,7 +188,7 @@ describe('the doctor', () => {
         expect(parts).not.toHaveProperty('client demands');
         expect(parts['clients']).toMatchObject({ outcome: 'ok', detail: '3 registered' });
         expect(parts['documents']).toMatchObject({
-          detail: 'accepted from any host: 3 known, 0 blocked',
+          detail: 'client documents are accepted from any host (known: 3, blocked: 0)',
         });
       } finally {
         await later.close();
@@ -368,7 +368,8 @@ describe('the doctor', () => {
     await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: 'the form in oauth/consent does not have decision, so no answer can be accepted',
+        detail:
+          'the form in oauth/consent does not have decision, so Portico cannot accept its answers',
       });
     });
   });
@@ -566,12 +567,13 @@ describe('the doctor', () => {
     expect(await registering('off')).toBeUndefined();
     expect(await registering('open', register)).toMatchObject({
       outcome: 'ok',
-      detail: 'open; 1 registered themselves, 1 of which no one has used',
+      detail: 'every client can register; clients that registered themselves: 1 (never used: 1)',
     });
     expect(await registering('initial_access_token')).toMatchObject({
       outcome: 'warning',
       detail:
-        'no initial access token can be used; 0 registered themselves, 0 of which no one has used',
+        'no client can register, because there is no valid initial access token; clients that ' +
+        'registered themselves: 0 (never used: 0)',
       remedy: 'run npx portico oauth:initial-access-token:create',
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
@@ -586,14 +588,14 @@ describe('the doctor', () => {
       );
     };
     expect(await registering('open', used)).toMatchObject({
-      detail: 'open; 2 registered themselves, 1 of which no one has used',
+      detail: 'every client can register; clients that registered themselves: 2 (never used: 1)',
     });
     const revoked = async (portal: RunningPortal) => {
       const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
       await portal.server.clients.revoke(id);
     };
     expect(await registering('open', revoked)).toMatchObject({
-      detail: 'open; 0 registered themselves, 0 of which no one has used',
+      detail: 'every client can register; clients that registered themselves: 0 (never used: 0)',
     });
   });
 
@@ -638,7 +640,7 @@ describe('the doctor', () => {
     expect(await documents(false)).toBeUndefined();
     expect(await documents(true)).toMatchObject({
       outcome: 'ok',
-      detail: 'accepted from any host: 0 known, 1 blocked',
+      detail: 'client documents are accepted from any host (known: 0, blocked: 1)',
     });
     expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
       {

@@ -145,7 +145,7 @@ test('a server without the kit needs them too, and the doctor names what is miss
   };
   expect(await schema()).toEqual(['failing', `not applied: ${step.name}`]);
   await migrate(database, all);
-  expect(await schema()).toEqual(['ok', 'every step is applied']);
+  expect(await schema()).toEqual(['ok', 'all database migrations are applied']);
 });
 
 test.each([

@@ -164,7 +164,7 @@ describe('oauth:authorization:allow', () => {
     expect((await ask('ended')).status).toBe(200);
     await expectRefused(
       ['oauth:authorization:allow', assistant.id, ...ada],
-      'For this person and client, no access',
+      'access was ended for this person and client',
     );
     await run('oauth:link:remove', IDP, 'ended');
   });
@@ -182,11 +182,11 @@ describe('oauth:authorization:allow', () => {
 
   // @shows AS-49.6
   test.each<[what: string, args: () => readonly string[], reason: string]>([
-    ['an unknown client', () => ['unknown', ...ada], 'For this person and client, no access'],
+    ['an unknown client', () => ['unknown', ...ada], 'access was ended for this person and client'],
     [
       'an unknown person',
       () => [assistant.id, '--person', 'accounts', 'x'],
-      'For this person and client, no access',
+      'access was ended for this person and client',
     ],
     ['a person whose access was not ended', () => [...ada], 'was not ended'],
     ['no person', () => [assistant.id], '--person'],

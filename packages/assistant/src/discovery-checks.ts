@@ -34,7 +34,7 @@ export async function examineDiscovery(subject: Subject): Promise<Findings> {
         ? ok(`${path} returns the correct resource and authorization server`)
         : failing(
             `${path} does not return the resource ${mcp.resource} and its authorization server ` +
-              `${server.issuer}`,
+              server.issuer,
             ROUTE_REMEDY,
           ),
     );

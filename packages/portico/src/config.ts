@@ -38,7 +38,7 @@ const claims = z
 
 const scopeShape = {
   label: nonEmptyText('a label', 'describe what it allows, for the person on the consent screen'),
-  description: nonEmptyText('a text', 'explain what it allows, or omit it').optional(),
+  description: nonEmptyText('a string', 'explain what it allows, or omit it').optional(),
   permission: nonEmptyText(
     'a permission',
     'set it to the permission that a person must have',

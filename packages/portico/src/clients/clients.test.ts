@@ -303,7 +303,7 @@ describe('rotating a secret', () => {
     'is refused with an overlap of %d seconds',
     async (overlap) => {
       await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
-        refusal('The overlap must be 0 to 31536000 seconds'),
+        refusal('The overlap must be from 0 to 31536000 seconds'),
       );
     },
   );

@@ -320,7 +320,8 @@ describe('A registration with the profile', () => {
   });
 
   test('is first told what is off, or what the profile does not allow', async () => {
-    const off = 'The profile fapi2 needs features that are switched off: oauth_server:dpop';
+    const off =
+      'The profile fapi2 needs settings that are off: oauth_server:dpop; turn them on first';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
       expect(

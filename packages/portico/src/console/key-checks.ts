@@ -74,7 +74,7 @@ function removable(keys: readonly KeyDescription[], now: number): readonly Findi
   return [
     warning(
       'these keys are no longer needed to verify ID tokens: ' +
-        `${old.map(({ kid }) => kid).join(', ')}`,
+        old.map(({ kid }) => kid).join(', '),
       'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate ' +
         '--if-older-than 90d on a schedule, which also removes them',
     ),

@@ -55,9 +55,9 @@ const issuer = z
       algorithms,
       asserts: z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
-          error: 'must be a list of what the issuer may assert: people or clients',
+          error: "must be ['people'] or ['clients']: what the issuer may assert",
         })
-        .min(1, 'must contain what the issuer may assert: people or clients'),
+        .min(1, "is empty; set it to ['people'] or ['clients'] (what the issuer may assert)"),
       tenant: z
         .string({ error: 'must be a string' })
         .min(1, 'is empty; enter a value, or remove the setting')
@@ -85,7 +85,7 @@ export const trustedIssuersShape = {
             'domain such as spiffe://example.org',
         ),
       issuer,
-      { error: 'must be a map of issuers to their settings' },
+      { error: 'must be an object with issuers as keys and their settings as values' },
     )
     .optional(),
 };
