@@ -567,7 +567,7 @@ describe('the doctor', () => {
     expect(await registering('off')).toBeUndefined();
     expect(await registering('open', register)).toMatchObject({
       outcome: 'ok',
-      detail: 'every client can register; clients that registered themselves: 1 (never used: 1)',
+      detail: 'any client can register; clients that registered themselves: 1 (never used: 1)',
     });
     expect(await registering('initial_access_token')).toMatchObject({
       outcome: 'warning',
@@ -588,14 +588,14 @@ describe('the doctor', () => {
       );
     };
     expect(await registering('open', used)).toMatchObject({
-      detail: 'every client can register; clients that registered themselves: 2 (never used: 1)',
+      detail: 'any client can register; clients that registered themselves: 2 (never used: 1)',
     });
     const revoked = async (portal: RunningPortal) => {
       const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
       await portal.server.clients.revoke(id);
     };
     expect(await registering('open', revoked)).toMatchObject({
-      detail: 'every client can register; clients that registered themselves: 0 (never used: 0)',
+      detail: 'any client can register; clients that registered themselves: 0 (never used: 0)',
     });
   });
 

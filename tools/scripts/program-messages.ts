@@ -38,7 +38,7 @@ const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
   [/^(?:ok|warning|failing|skipped)$/, 'doctor'],
   [/^(?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error$|\.fail$/, 'console'],
   [/\.(?:print|description|summary|option|requiredOption|argument)$/, 'printed'],
-  [/\.refine$|^(?:required|ConfigurationError)$/, 'configuration'],
+  [/\.refine$|^ConfigurationError$/, 'configuration'],
 ];
 
 /** The words with which a line about the configuration continues after the key. */

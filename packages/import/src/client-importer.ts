@@ -197,8 +197,8 @@ async function requireSame(
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
-        ? 'a client with this id registered itself and has expired. Portico removes it within ' +
-            'an hour (or run oauth:prune); then import again'
+        ? 'a client with this id registered itself and has expired. Wait an hour, run ' +
+            'oauth:prune to remove it, and import again'
         : 'a client that registered itself already has this id; use another id',
     );
   }

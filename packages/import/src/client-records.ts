@@ -234,7 +234,8 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
     throw new RegistrationError('client_secret_expires_at must be a number of seconds');
   if (until * 1000 <= now)
     throw new RegistrationError(
-      'its secret has expired (client_secret_expires_at); remove the secret and use --new-secrets',
+      'its secret has expired; remove the secret and client_secret_expires_at, and use ' +
+        '--new-secrets',
     );
   changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
 }

@@ -10,7 +10,7 @@ const MOST_MESSAGES = 1_000_000;
 export const coreShape = {
   /** The server's name for assistants. Default: the authorization server's name. */
   name: z
-    .string({ error: 'must be a string: the name of the MCP server that clients show' })
+    .string({ error: 'must be a string: the server name that clients show' })
     .min(1, 'is empty')
     .optional(),
   version: z

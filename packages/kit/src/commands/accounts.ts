@@ -25,7 +25,7 @@ const addCreate: AddCommands = (program, context) => {
     )
     .argument('<email>')
     .argument('<name>')
-    .option('--password <password>')
+    .option('--password <password>', 'the password of the account (default: a random password)')
     .action(async (email: string, name: string, options: { password?: string }) => {
       const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)

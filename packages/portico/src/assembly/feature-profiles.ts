@@ -47,12 +47,12 @@ export function profileProblems(
 ): readonly ConfigurationProblem[] {
   const [first, second] = serversOffers(features, config);
   if (first === undefined) return [];
-  const twice =
-    `is set to ${first.name}, but another setting selects the profile ${second?.name ?? ''}; ` +
-    'use only one profile';
+  const twice = ({ name }: ProfileOffer) =>
+    `is set to ${first.name}, but another setting selects the profile ${name}; use only one ` +
+    'profile';
   return [
     ...first.problems(config),
-    ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice }]),
+    ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice(second) }]),
   ];
 }
 

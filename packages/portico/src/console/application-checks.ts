@@ -45,8 +45,7 @@ export async function examineEndpoints(
 ): Promise<Finding> {
   if (!server.config.routes)
     return skipped(
-      'not checked: not checked: the application mounts the endpoints itself itself ' +
-        '(oauth_server:routes is false)',
+      'not checked: the application mounts the endpoints itself (oauth_server:routes is false)',
     );
   if (application.fetch === undefined)
     return skipped('not checked: the application mounts the endpoints itself');

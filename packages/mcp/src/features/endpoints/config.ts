@@ -9,7 +9,7 @@ const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 const endpoint = z.strictObject(
   {
     name: z
-      .string({ error: 'must be a string: the name of the endpoint that clients show' })
+      .string({ error: 'must be a string: the endpoint name that clients show' })
       .min(1, 'is empty')
       .optional(),
     instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),

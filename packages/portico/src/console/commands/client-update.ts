@@ -123,9 +123,9 @@ function addOtherOptions(command: Command): void {
       'from now on, accept only this signing algorithm from the application',
     )
     .option('--site <url>', "the application's website (https), shown on the consent screen")
-    .option('--remove-site', 'remove its website')
+    .option('--remove-site', "remove the application's website")
     .option('--logo <file or URL>', 'the new logo; see oauth:client:create --help')
-    .option('--remove-logo', 'remove its logo');
+    .option('--remove-logo', "remove the application's logo");
 }
 
 async function update(

@@ -21,7 +21,7 @@ export async function examineRegistration(
     unused += registered.filter(({ usedAt }) => usedAt === null).length;
   }
   const found = `clients that registered themselves: ${living} (never used: ${unused})`;
-  if (mode === 'open') return [ok(`every client can register; ${found}`)];
+  if (mode === 'open') return [ok(`any client can register; ${found}`)];
   if (await hasUsable(tokens, clock()))
     return [ok(`clients can register with an initial access token; ${found}`)];
   return [

@@ -25,8 +25,8 @@ function isIssuer(text: string): boolean {
 const seconds = (least: number, most: number) =>
   z
     .int({ error: 'must be a whole number of seconds' })
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+    .min(least, `must be at least ${least} seconds`)
+    .max(most, `must be at most ${most} seconds`);
 
 const jwksUri = z
   .string({ error: "must be the https URL of the issuer's key set" })
