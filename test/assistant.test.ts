@@ -290,7 +290,7 @@ describe('the environment', () => {
   test('changed user scopes must be among those that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow(
-      'mcp:oauth:scopes_supported: must equal',
+      'mcp:oauth:scopes_supported: must be the same as',
     );
     const service = { assistant: { user_scopes: ['mcp:service'] } };
     await expect(startAssistant({ config: service })).rejects.toThrow(
@@ -659,7 +659,7 @@ describe('assistant:doctor', () => {
   // @shows MCP-9.3
   test('counts the public and the personal tools', async () => {
     expect(await finding('tool scopes', {})).toMatchObject([
-      { outcome: 'ok', detail: '1 public (mcp:service), 1 personal' },
+      { outcome: 'ok', detail: 'tools: 1 public (mcp:service), 1 personal' },
     ]);
   });
 

@@ -146,8 +146,11 @@ describe('oauth:client:create', () => {
     expect(stdout).toContain(`${String(made['id'])}  3 of 3 uses left, until `);
     expect(stdout).toContain('For the field team');
     expect(stdout).not.toContain(String(made['initial_access_token']));
-    expectRefusal(await run('oauth:initial-access-token:create', '--uses=0'), 'must be 1 to');
-    expectRefusal(await run('oauth:initial-access-token:create', '--lifetime=0'), 'must be 1 to');
+    expectRefusal(await run('oauth:initial-access-token:create', '--uses=0'), 'must be from 1 to');
+    expectRefusal(
+      await run('oauth:initial-access-token:create', '--lifetime=0'),
+      'must be from 1 to',
+    );
     expect((await run('oauth:initial-access-token:revoke', String(made['id']))).stdout).toContain(
       'is revoked',
     );
@@ -421,7 +424,7 @@ describe('oauth:client:create --profile', () => {
     });
     expect((await at(MIXED, 'oauth:client:list')).stdout).toContain('profile    fapi2');
     expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(
-      /^ok +profile .*meet a profile: fapi2/m,
+      /^ok +profile .*meet a profile: \d+ \(fapi2\)/m,
     );
     expectRefusal(await run(...banker), 'oauth_server:dpop');
     const { stdout } = await run('oauth:server:doctor');

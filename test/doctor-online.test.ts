@@ -613,7 +613,7 @@ describe('oauth:server:doctor --online', () => {
     const { healthy, checks } = JSON.parse(wrong.stdout) as { healthy: boolean; checks: Check[] };
     expect(healthy).toBe(false);
     expect(checks.find(({ part }) => part === 'public address')?.detail).toContain(
-      `has the issuer "${proxy.url}"`,
+      `returns the issuer "${proxy.url}"`,
     );
   });
 });

@@ -253,7 +253,7 @@ describe('the doctor', () => {
       expect(await ofProfile(able)).toBeNull();
       await able.server.keys.generate('ES256');
       const held = await registerBanker(able, { profile: 'fapi2' });
-      expect(await ofProfile(able)).toMatch(/^ok: 1 must meet a profile/);
+      expect(await ofProfile(able)).toMatch(/^ok: clients that must meet a profile: 1 /);
 
       const unable = await startPortal({ databaseUrl });
       try {
@@ -521,7 +521,7 @@ describe('the doctor', () => {
     const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
     const warned = (scope: string) => ({
       outcome: 'warning',
-      detail: expect.stringContaining(`of the scope ${scope},`) as string,
+      detail: expect.stringContaining(`the scope ${scope} requires the same permission`) as string,
     });
     expect(await found({ admin_permission: 'notes:read' })).toMatchObject(warned('notes:read'));
     const scopes = { 'team:read': { label: 'See your team', permission: 'portal:administer' } };
@@ -644,7 +644,8 @@ describe('the doctor', () => {
     });
     expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
       {
-        detail: 'accepted from client.example, *.other.example: 0 known, 1 blocked',
+        detail:
+          'client documents are accepted from client.example, *.other.example (known: 0, blocked: 1)',
       },
     );
   });
@@ -662,7 +663,7 @@ describe('the doctor', () => {
     expect(await finding('resource', { config: challenging })).toMatchObject({
       outcome: 'ok',
       detail: expect.stringMatching(
-        /^(http:\S+)\/\.well-known\/oauth-protected-resource\/api describes \1\/api, for notes:read notes:write$/,
+        /^(http:\S+)\/\.well-known\/oauth-protected-resource\/api returns the metadata of \1\/api \(scopes: notes:read notes:write\)$/,
       ) as string,
     });
     const hooked = await startPortal({ config: challenging });
@@ -702,7 +703,7 @@ describe('the doctor', () => {
     try {
       expect(await of(readOnly)).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringMatching(/accepts no writes: this store is read-only$/) as string,
+        detail: expect.stringMatching(/does not accept writes: this store is read-only$/) as string,
       });
       expect(await of(database)).toMatchObject({
         outcome: 'ok',

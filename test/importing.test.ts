@@ -279,7 +279,7 @@ describe('oauth:client:import', () => {
       'a client that registered itself already has this id; use another id',
     );
     await became(Date.now() - 86_400_000 - 1000);
-    expect(await problem()).toContain('oauth:prune removes it');
+    expect(await problem()).toContain('run oauth:prune to remove it');
   });
 
   // @shows AS-41.5
@@ -521,7 +521,7 @@ describe('an empty secret', () => {
       expect(await doctor()).toEqual([
         expect.objectContaining({
           outcome: 'failing',
-          detail: `these clients have an empty secret. Earlier releases accepted it from anyone; it is refused now: ${ids.join(', ')}`,
+          detail: `these clients have an empty secret, which earlier releases accepted from anyone (this release refuses it): ${ids.join(', ')}`,
         }),
       ]);
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
@@ -581,7 +581,7 @@ describe('a secret with more iterations than are configured', () => {
         };
         return checks.filter(({ part }) => part === 'imported secrets');
       };
-      const named = `these clients cannot authenticate, because their secret needs more PBKDF2 iterations than the configured 0: ${idOf(about)}`;
+      const named = `these clients cannot authenticate, because their secrets need more PBKDF2 iterations than the configured maximum (0): ${idOf(about)}`;
       expect(await doctor()).toEqual([
         expect.objectContaining({ outcome: 'failing', detail: named }),
       ]);

@@ -531,9 +531,9 @@ describe('links', () => {
     ).rejects.toThrow('not in oauth_server:trusted_issuers');
     await expect(
       access.link({ issuer: IDP, subject: 'x' }, { provider: 'users', id: 'unknown' }),
-    ).rejects.toThrow('No account');
+    ).rejects.toThrow('No active account');
     await expect(access.unlink({ issuer: IDP, subject: 'unknown' })).rejects.toThrow(
-      'is not linked',
+      'No account is linked',
     );
   });
 });
