@@ -244,7 +244,9 @@ describe('The grants of a registration', () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
-    expect(await refusal(service, { base: SERVICE })).toContain('The scope email needs a person');
+    expect(await refusal(service, { base: SERVICE })).toContain(
+      'The scope email is about a person',
+    );
   });
 });
 
@@ -320,8 +322,7 @@ describe('A registration with the profile', () => {
   });
 
   test('is first told what is off, or what the profile does not allow', async () => {
-    const off =
-      'The profile fapi2 needs settings that are off: oauth_server:dpop; turn them on first';
+    const off = 'The profile fapi2 needs settings that are off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
       expect(
