@@ -233,7 +233,7 @@ describe('an administrator', () => {
         overlap,
       });
       expect(answer.status).toBe(400);
-      expect(await textOf(answer)).toContain('The overlap must be 0 to 31536000 seconds');
+      expect(await textOf(answer)).toContain('The overlap must be from 0 to 31536000 seconds');
       expect(await isSecret(client.secret)).toBe(true);
       expect(administered.events).toEqual([]);
       expect(await administered.linesOf(answer)).toMatchObject([{ error: 'invalid_input' }]);
@@ -468,9 +468,9 @@ describe('an administrator', () => {
 
   test.each([
     ['/access?provider=accounts', 'Enter both the provider'],
-    ['/access?scope=two%20words', 'not a valid scope'],
+    ['/access?scope=two%20words', 'scope is not valid'],
     ['/access?after=%3Cb%3E', 'Invalid cursor'],
-    ['/access?unused_days=-1', 'a number of days'],
+    ['/access?unused_days=-1', 'a whole number of days'],
     ['/person?provider=accounts', 'not empty'],
     ['/person', 'not empty'],
     ['/clients?after=%00', 'Invalid cursor'],

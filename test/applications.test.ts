@@ -183,7 +183,7 @@ describe('removing all applications', () => {
       ended.map(() => expect.objectContaining({ reason: 'person' }) as unknown),
     );
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
-    expect(after).toContain('none of these applications can act for you any more. Signed in as');
+    expect(after).toContain('None of these applications can act for you any more. Signed in as');
     expect(after).toContain('No applications have access.');
     // The second time, there is nothing to end, so the page shows no question.
     expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain(

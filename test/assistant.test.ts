@@ -290,7 +290,7 @@ describe('the environment', () => {
   test('changed user scopes must be among those that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow(
-      'mcp:oauth:scopes_supported: must equal',
+      'mcp:oauth:scopes_supported: must be the same as',
     );
     const service = { assistant: { user_scopes: ['mcp:service'] } };
     await expect(startAssistant({ config: service })).rejects.toThrow(
@@ -522,7 +522,11 @@ describe('assistant:doctor', () => {
         new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
     );
     expect(found).toMatchObject([
-      { outcome: 'failing', detail: 'a request without a token gets 401 with WWW-Authenticate' },
+      {
+        outcome: 'failing',
+        detail:
+          'a request without a token gets 401 with a WWW-Authenticate header instead of a plain 401',
+      },
     ]);
   });
 
@@ -565,7 +569,10 @@ describe('assistant:doctor', () => {
     for (const role of ['service client', 'account-linking client']) {
       expect(await finding(role, {}, true, twice)).toMatchObject([
         { outcome: 'ok' },
-        { outcome: 'failing', detail: expect.stringContaining('Only one client should have it') },
+        {
+          outcome: 'failing',
+          detail: expect.stringContaining('Another client also has it, but only one client should'),
+        },
       ]);
     }
   });
@@ -652,7 +659,7 @@ describe('assistant:doctor', () => {
   // @shows MCP-9.3
   test('counts the public and the personal tools', async () => {
     expect(await finding('tool scopes', {})).toMatchObject([
-      { outcome: 'ok', detail: '1 public (mcp:service), 1 personal' },
+      { outcome: 'ok', detail: 'tools: 1 public (mcp:service), 1 personal' },
     ]);
   });
 

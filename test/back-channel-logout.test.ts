@@ -1034,7 +1034,7 @@ test('without the switch there is no claim, no member of the metadata, no field 
     expect(await metadata.text()).not.toMatch(/backchannel|"sid"/);
     await expect(
       registerClient(plain, { metadata: { backchannel_logout_uri: ['https://a.example/b'] } }),
-    ).rejects.toThrow('This server does not offer backchannel_logout_uri');
+    ).rejects.toThrow('This server does not support the field backchannel_logout_uri');
     const { database } = plain.application;
     await expect(database.execute('SELECT 1 FROM oauth_sessions')).rejects.toThrow(
       'oauth_sessions',

@@ -712,7 +712,7 @@ describe('the doctor', () => {
       await own.server.clients.create({ ...service, jwks: keySet(newKey('ES256')) });
       expect((await examined(own))['client keys']).toMatchObject({
         outcome: 'ok',
-        detail: 'clients that authenticate by private_key_jwt: 1',
+        detail: 'clients that authenticate with private_key_jwt: 1',
       });
       expect(await examined(own, true)).not.toHaveProperty('published client keys');
       const paths = ['right', 'weak', 'private', 'empty', 'none', 'away'].map(newPath);
@@ -735,7 +735,8 @@ describe('the doctor', () => {
       expect((await examined(own))['client keys']).toMatchObject({
         outcome: 'ok',
         detail:
-          'clients that authenticate by private_key_jwt: 7; 6 publish their keys (to check those, add --online)',
+          'clients that authenticate with private_key_jwt: 7; 6 of them publish their keys ' +
+          '(to check these keys, add --online)',
       });
       expect(host.asked.length).toBe(before);
       const { outcome, detail = '' } = (await examined(own, true))['published client keys'] ?? {};

@@ -67,7 +67,7 @@ describe('the scopes that a client asks for', () => {
   // @shows AS-40.1
   test.each([
     [{ label: 'x', group: 'write' }, 'must be identity, read or change'],
-    [{ label: 'x', description: ' ' }, 'is empty; explain what it allows, or leave it out'],
+    [{ label: 'x', description: ' ' }, 'is empty; explain what it allows, or omit it'],
   ])('cannot be configured as %j', async (scope, problem) => {
     const started = startPortal({ config: { oauth_server: { scopes: { 'x:read': scope } } } });
     await expect(started).rejects.toThrow(problem);
@@ -77,7 +77,8 @@ describe('the scopes that a client asks for', () => {
   test('are shown with how long the access lasts and where to end it', async () => {
     const lasting = await shown(await registered('notes:read'), 'notes:read');
     expect(textOf(lasting)).toContain(
-      'Access ends when you remove it, or when the application has not used it for 30 days. You can remove it at any time: Applications with access',
+      'Access ends when you remove it, or when the application has not used it for 30 days. ' +
+        'You can remove access at any time: Applications with access',
     );
     expect(lasting).toContain('<a href="/oauth/applications"');
     const once = await registered('notes:read', { grants: ['authorization_code'] });
@@ -129,7 +130,7 @@ describe("a client with a name like the server's", () => {
         redirectUris: ['https://client.example/callback'],
       });
       const text = textOf(await shown(client, 'notes:read'));
-      expect(text).toContain('Its name looks similar to Portal, but it is not Portal.');
+      expect(text).toContain('Its name is similar to Portal, but it is not Portal.');
       expect(text).not.toContain('It calls itself');
       expect(text).not.toContain(name);
     },

@@ -392,12 +392,12 @@ describe('the page', () => {
     const text = await textOf(asked);
     expect(text).toContain('Continue only if you started this on your own device.');
     expect(text).toMatch(
-      /This request was started 2 minutes ago ?, from the address (?:127\.0\.0\.1|::1) ?\./,
+      /This request was started 2 minutes ago ? from the IP address (?:127\.0\.0\.1|::1) ?\./,
     );
     expect(text).toContain(begun.user_code);
     expect(text).toMatch(/Signed in as .*Ada/);
     expect(text).toContain('Read your notes');
-    expect(text).not.toMatch(/Either way, you will be sent/);
+    expect(text).not.toMatch(/Whether you allow or deny access, you will be sent/);
     for (const page of [asked, await ada.get('/oauth/device')]) {
       expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
       expect(page.headers.get('content-security-policy')).not.toMatch(/script-src/);

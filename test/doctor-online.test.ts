@@ -107,7 +107,7 @@ describe('the public address, with --online', () => {
     const { checks } = await examine(application, server, { online: true });
     const metadata = `${url}/.well-known/oauth-protected-resource/mcp`;
     const { outcome, detail, remedy } = checks.find(({ part }) => part === 'public resource') ?? {};
-    const says = mounts ? `was fetched and describes ${url}/mcp` : 'returns 404';
+    const says = mounts ? `returns the metadata of ${url}/mcp` : 'returns 404';
     expect([outcome, detail]).toEqual([
       mounts ? 'ok' : 'failing',
       expect.stringContaining(`${metadata} ${says}`),
@@ -121,7 +121,7 @@ describe('the public address, with --online', () => {
     const found = await examined(portal);
     expect(found['public address']).toMatchObject({
       outcome: 'ok',
-      detail: `${portal.url}/.well-known/openid-configuration was fetched and contains this issuer`,
+      detail: `${portal.url}/.well-known/openid-configuration returns this server's issuer`,
     });
     expect(found['public key set']).toMatchObject({
       outcome: 'ok',
@@ -264,7 +264,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        `has the issuer "${other.url}", but this process has ${own}$`,
+        `returns the issuer "${other.url}", but this process has ${own}$`,
       ) as string,
     });
   });
@@ -470,7 +470,7 @@ describe('what reaches the process through the proxies', () => {
         'the process sees the address 127.0.0.2, but this command sent the request from 127.0.0.1, and no proxy appends',
       ) as string,
       remedy: expect.stringContaining(
-        'If a router translates addresses (NAT), this is normal',
+        'If a router translates addresses (NAT), the difference is normal',
       ) as string,
     });
   });
@@ -481,7 +481,7 @@ describe('what reaches the process through the proxies', () => {
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
       detail: expect.stringMatching(
-        /sees the host backend:3000 instead of 127\.0\.0\.1:\d+.*X-Forwarded-Proto is https, but public_url is http/,
+        /sees the host backend:3000 instead of 127\.0\.0\.1:\d+.*X-Forwarded-Proto is https, but public_url uses http/,
       ) as string,
       remedy: expect.stringMatching(
         /proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/,
@@ -508,9 +508,7 @@ describe('what reaches the process through the proxies', () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringContaining(
-        'did not return the request that the process received',
-      ) as string,
+      detail: expect.stringContaining('did not report what the process received') as string,
     });
   });
 
@@ -602,9 +600,7 @@ describe('oauth:server:doctor --online', () => {
     proxy.leadTo(Number(PORT));
 
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
-    expect(right.stdout).toMatch(
-      /^ok {7}public address {2,}http.* was fetched and contains this issuer$/m,
-    );
+    expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* returns this server's issuer$/m);
     // There is a proxy, but no proxy is trusted.
     expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
@@ -617,7 +613,7 @@ describe('oauth:server:doctor --online', () => {
     const { healthy, checks } = JSON.parse(wrong.stdout) as { healthy: boolean; checks: Check[] };
     expect(healthy).toBe(false);
     expect(checks.find(({ part }) => part === 'public address')?.detail).toContain(
-      `has the issuer "${proxy.url}"`,
+      `returns the issuer "${proxy.url}"`,
     );
   });
 });

@@ -70,7 +70,7 @@ async function valueOf(setting: string): Promise<unknown> {
 const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
   async 'a server by itself is in order'() {
     expect(await findings('replication')).toEqual([
-      expect.objectContaining(finding('ok', /^one server, without standbys/)),
+      expect.objectContaining(finding('ok', /^a single server, without standbys/)),
     ]);
   },
   async 'fsync that is off, as here'() {
@@ -165,14 +165,14 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     await setInSessions('lock_timeout', '50ms');
     expect(await findings('connections', { store: openOwnStore })).toMatchObject([
       finding('ok', /297 connections/),
-      finding('warning', /^lock_timeout is 50 ms/, /at least 1000 ms/),
+      finding('warning', /^lock_timeout is only 50 ms/, /at least 1000 ms/),
     ]);
   },
 };
 
 const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
   async 'a server by itself is in order'() {
-    expect(await findings('replication')).toMatchObject([finding('ok', /^one server/)]);
+    expect(await findings('replication')).toMatchObject([finding('ok', /^a single server/)]);
     expect(await findings('tables')).toMatchObject([finding('ok', /^\d+ use InnoDB/)]);
   },
   async 'commits that are answered before they are on the disk, as here'() {
@@ -219,7 +219,7 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
     await until('SET GLOBAL max_statement_time = 0.5', 'SET GLOBAL max_statement_time = 0');
     expect(await findings('connections', { store: openOwnStore })).toMatchObject([
       finding('ok', /300 connections/),
-      finding('warning', /^max_statement_time is 500 ms/, /at least 1000 ms/),
+      finding('warning', /^max_statement_time is only 500 ms/, /at least 1000 ms/),
     ]);
   },
   async 'tables without transactions, or without a primary key'() {

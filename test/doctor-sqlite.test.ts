@@ -93,7 +93,9 @@ test('a database without tables is reported without a schema, and nothing is wri
   expect(of('schema')).toMatchObject([
     {
       outcome: 'failing',
-      detail: expect.stringMatching(/^not applied: oauth_server_/) as string,
+      detail: expect.stringMatching(
+        /^these database migrations are not applied: oauth_server_/,
+      ) as string,
       remedy: 'run npx portico db:migrate up',
     },
   ]);

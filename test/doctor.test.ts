@@ -188,7 +188,7 @@ describe('the doctor', () => {
         expect(parts).not.toHaveProperty('client demands');
         expect(parts['clients']).toMatchObject({ outcome: 'ok', detail: '3 registered' });
         expect(parts['documents']).toMatchObject({
-          detail: 'accepted from any host: 3 known, 0 blocked',
+          detail: 'client documents are accepted from any host (known: 3, blocked: 0)',
         });
       } finally {
         await later.close();
@@ -253,7 +253,7 @@ describe('the doctor', () => {
       expect(await ofProfile(able)).toBeNull();
       await able.server.keys.generate('ES256');
       const held = await registerBanker(able, { profile: 'fapi2' });
-      expect(await ofProfile(able)).toMatch(/^ok: 1 must meet a profile/);
+      expect(await ofProfile(able)).toMatch(/^ok: clients that must meet a profile: 1 /);
 
       const unable = await startPortal({ databaseUrl });
       try {
@@ -368,7 +368,8 @@ describe('the doctor', () => {
     await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: 'the form in oauth/consent does not have decision, so no answer can be accepted',
+        detail:
+          'the form in oauth/consent does not have decision, so Portico cannot accept its answers',
       });
     });
   });
@@ -520,7 +521,7 @@ describe('the doctor', () => {
     const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
     const warned = (scope: string) => ({
       outcome: 'warning',
-      detail: expect.stringContaining(`of the scope ${scope},`) as string,
+      detail: expect.stringContaining(`the scope ${scope} requires the same permission`) as string,
     });
     expect(await found({ admin_permission: 'notes:read' })).toMatchObject(warned('notes:read'));
     const scopes = { 'team:read': { label: 'See your team', permission: 'portal:administer' } };
@@ -566,12 +567,13 @@ describe('the doctor', () => {
     expect(await registering('off')).toBeUndefined();
     expect(await registering('open', register)).toMatchObject({
       outcome: 'ok',
-      detail: 'open; 1 registered themselves, 1 of which no one has used',
+      detail: 'any client can register; clients that registered themselves: 1 (never used: 1)',
     });
     expect(await registering('initial_access_token')).toMatchObject({
       outcome: 'warning',
       detail:
-        'no initial access token can be used; 0 registered themselves, 0 of which no one has used',
+        'no client can register, because there is no valid initial access token; clients that ' +
+        'registered themselves: 0 (never used: 0)',
       remedy: 'run npx portico oauth:initial-access-token:create',
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
@@ -586,14 +588,14 @@ describe('the doctor', () => {
       );
     };
     expect(await registering('open', used)).toMatchObject({
-      detail: 'open; 2 registered themselves, 1 of which no one has used',
+      detail: 'any client can register; clients that registered themselves: 2 (never used: 1)',
     });
     const revoked = async (portal: RunningPortal) => {
       const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
       await portal.server.clients.revoke(id);
     };
     expect(await registering('open', revoked)).toMatchObject({
-      detail: 'open; 0 registered themselves, 0 of which no one has used',
+      detail: 'any client can register; clients that registered themselves: 0 (never used: 0)',
     });
   });
 
@@ -638,11 +640,12 @@ describe('the doctor', () => {
     expect(await documents(false)).toBeUndefined();
     expect(await documents(true)).toMatchObject({
       outcome: 'ok',
-      detail: 'accepted from any host: 0 known, 1 blocked',
+      detail: 'client documents are accepted from any host (known: 0, blocked: 1)',
     });
     expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
       {
-        detail: 'accepted from client.example, *.other.example: 0 known, 1 blocked',
+        detail:
+          'client documents are accepted from client.example, *.other.example (known: 0, blocked: 1)',
       },
     );
   });
@@ -660,7 +663,7 @@ describe('the doctor', () => {
     expect(await finding('resource', { config: challenging })).toMatchObject({
       outcome: 'ok',
       detail: expect.stringMatching(
-        /^(http:\S+)\/\.well-known\/oauth-protected-resource\/api describes \1\/api, for notes:read notes:write$/,
+        /^(http:\S+)\/\.well-known\/oauth-protected-resource\/api returns the metadata of \1\/api \(scopes: notes:read notes:write\)$/,
       ) as string,
     });
     const hooked = await startPortal({ config: challenging });
@@ -700,7 +703,7 @@ describe('the doctor', () => {
     try {
       expect(await of(readOnly)).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringMatching(/accepts no writes: this store is read-only$/) as string,
+        detail: expect.stringMatching(/does not accept writes: this store is read-only$/) as string,
       });
       expect(await of(database)).toMatchObject({
         outcome: 'ok',
@@ -738,7 +741,7 @@ describe('the doctor', () => {
       expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
       const failing = {
         outcome: 'failing',
-        remedy: expect.stringContaining('that responds instead') as string,
+        remedy: expect.stringContaining('that sends this response') as string,
       };
       const another = { issuer: 'https://other.example' };
       expect(await found(Response.json(another))).toMatchObject(failing);

@@ -137,7 +137,7 @@ test.each([
   await deleteFeature(folder);
   const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });
   expect(JSON.parse(stdout)).toEqual([
-    `oauth_server:profile is set to fapi2, which needs a feature that provides ${part}; add one`,
+    `oauth_server:profile is set to fapi2, but no feature provides ${part}; add a feature that provides it`,
   ]);
 });
 

@@ -143,9 +143,12 @@ test('a server without the kit needs them too, and the doctor names what is miss
     const found = checks.find(({ part }) => part === 'schema');
     return [found?.outcome, found?.detail];
   };
-  expect(await schema()).toEqual(['failing', `not applied: ${step.name}`]);
+  expect(await schema()).toEqual([
+    'failing',
+    `these database migrations are not applied: ${step.name}`,
+  ]);
   await migrate(database, all);
-  expect(await schema()).toEqual(['ok', 'every step is applied']);
+  expect(await schema()).toEqual(['ok', 'all database migrations are applied']);
 });
 
 test.each([

@@ -100,7 +100,7 @@ describe('in an application of the kit', () => {
   // @shows AS-29.1
   test.each([
     [{ live: 'live' }, 'health: live: must begin with /'],
-    [{ ready: '' }, 'ready: must not be empty; to turn it off, set it to false'],
+    [{ ready: '' }, 'ready: must not be empty; to turn this probe off, set it to false'],
     [{ ready: '/oauth/token' }, 'ready: must not be below /oauth, which the other endpoints use'],
     [{ ready: '/health/live' }, 'live and ready must be different paths'],
     [{ started: '/health/started' }, /started/],

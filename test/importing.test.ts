@@ -205,7 +205,8 @@ describe('oauth:client:import', () => {
     const { code, stdout, stderr } = await run('oauth:client:import', file);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'Line 2 is not valid JSON. The file must be one JSON array, or have one JSON object per line\n',
+      'Line 2 is not valid JSON. The file must contain one JSON array, or one JSON object per ' +
+        'line\n',
     );
   });
 
@@ -243,9 +244,12 @@ describe('oauth:client:import', () => {
     const problems = async (...given: readonly unknown[]) =>
       (await take(given)).clients.map(({ problem }) => problem ?? 'none');
     expect(await problems({ ...plain, client_name: 'Another', scope: 'notes:write' })).toEqual([
-      'a client with this id already exists, but has another client_name, scope; change it with oauth:client:update',
+      'a client with this id already exists, with a different client_name, scope; to change ' +
+        'it, use oauth:client:update',
     ]);
-    const otherSecret = 'a client with this id already exists, but has another secret';
+    const otherSecret =
+      'a client with this id already exists, with a different secret; to replace the secret, ' +
+      'use oauth:client:rotate-secret';
     expect(await problems({ ...plain, client_secret: 'another-secret-of-that-length' })).toEqual([
       otherSecret,
     ]);
@@ -253,7 +257,7 @@ describe('oauth:client:import', () => {
     expect(await problems(digest)).toEqual([otherSecret]);
     await portal.server.clients.revoke(idOf(plain ?? {}));
     expect(await problems(plain)).toEqual([
-      'a client with this id was revoked, and cannot be imported again',
+      'a client with this id was revoked, so it cannot be imported again; use another id',
     ]);
     const known = (client: { readonly id: string }) =>
       ![idOf(plain ?? {}), idOf(digest ?? {})].includes(client.id);
@@ -271,9 +275,11 @@ describe('oauth:client:import', () => {
       );
     const problem = async () => (await take([given])).clients[0]?.problem;
     await became(Date.now());
-    expect(await problem()).toBe('a client with this id already registered itself');
+    expect(await problem()).toBe(
+      'a client that registered itself already has this id; use another id',
+    );
     await became(Date.now() - 86_400_000 - 1000);
-    expect(await problem()).toContain('oauth:prune removes it');
+    expect(await problem()).toContain('run oauth:prune to remove it');
   });
 
   // @shows AS-41.5
@@ -515,7 +521,7 @@ describe('an empty secret', () => {
       expect(await doctor()).toEqual([
         expect.objectContaining({
           outcome: 'failing',
-          detail: `these clients have an empty secret. Earlier releases accepted it from anyone; it is refused now: ${ids.join(', ')}`,
+          detail: `these clients have an empty secret, which earlier releases accepted from anyone (this release refuses it): ${ids.join(', ')}`,
         }),
       ]);
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
@@ -575,7 +581,7 @@ describe('a secret with more iterations than are configured', () => {
         };
         return checks.filter(({ part }) => part === 'imported secrets');
       };
-      const named = `these clients cannot authenticate, because their secret needs more PBKDF2 iterations than the configured 0: ${idOf(about)}`;
+      const named = `these clients cannot authenticate, because their secrets need more PBKDF2 iterations than the configured maximum (0): ${idOf(about)}`;
       expect(await doctor()).toEqual([
         expect.objectContaining({ outcome: 'failing', detail: named }),
       ]);
@@ -623,7 +629,7 @@ describe('a record of a client', () => {
     [
       'unknown grants',
       record({ grant_types: ['implicit', 'password'] }),
-      'this server supports none of its grant_types: "implicit", "password"',
+      'this server does not support any of its grant_types: "implicit", "password"',
     ],
     ['no grant', record({ grant_types: [] }), 'grant_types is empty'],
     [

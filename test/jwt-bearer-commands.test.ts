@@ -90,7 +90,7 @@ describe('oauth:link', () => {
     await expectSaid(['oauth:link:create', IDP, 'again', ...ada], 'Linked to');
     await expectRefused(['oauth:link:create', IDP, 'again', ...grace], 'linked to another account');
     await run('oauth:link:remove', IDP, 'again');
-    await expectRefused(['oauth:link:remove', IDP, 'again'], 'is not linked');
+    await expectRefused(['oauth:link:remove', IDP, 'again'], 'No account is linked');
   });
 
   // @shows AS-49.4
@@ -115,12 +115,12 @@ describe('oauth:link', () => {
     [
       'an unknown account',
       () => ['oauth:link:create', IDP, 'x', '--person', 'accounts', 'unknown'],
-      'No account',
+      'No active account',
     ],
     [
       'an unknown provider',
       () => ['oauth:link:create', IDP, 'x', '--person', 'unknown', ada[2] ?? ''],
-      'No account',
+      'No active account',
     ],
     [
       'a person without an id',
@@ -129,7 +129,11 @@ describe('oauth:link', () => {
     ],
     ['no person', () => ['oauth:link:create', IDP, 'x'], '--person'],
     ['no subject', () => ['oauth:link:create', IDP, ...ada], 'subject'],
-    ['a subject to remove that is unknown', () => ['oauth:link:remove', IDP, 'x'], 'is not linked'],
+    [
+      'a subject to remove that is unknown',
+      () => ['oauth:link:remove', IDP, 'x'],
+      'No account is linked',
+    ],
     ['a limit of nothing', () => ['oauth:link:list', '--limit', '0'], '1 to 1000'],
     ['a limit that is no number', () => ['oauth:link:list', '--limit', 'all'], '1 to 1000'],
     ['a malformed cursor', () => ['oauth:link:list', '--after', '; --'], 'Invalid cursor'],
@@ -164,7 +168,7 @@ describe('oauth:authorization:allow', () => {
     expect((await ask('ended')).status).toBe(200);
     await expectRefused(
       ['oauth:authorization:allow', assistant.id, ...ada],
-      'For this person and client, no access',
+      'access was ended for this person and client',
     );
     await run('oauth:link:remove', IDP, 'ended');
   });
@@ -182,11 +186,11 @@ describe('oauth:authorization:allow', () => {
 
   // @shows AS-49.6
   test.each<[what: string, args: () => readonly string[], reason: string]>([
-    ['an unknown client', () => ['unknown', ...ada], 'For this person and client, no access'],
+    ['an unknown client', () => ['unknown', ...ada], 'access was ended for this person and client'],
     [
       'an unknown person',
       () => [assistant.id, '--person', 'accounts', 'x'],
-      'For this person and client, no access',
+      'access was ended for this person and client',
     ],
     ['a person whose access was not ended', () => [...ada], 'was not ended'],
     ['no person', () => [assistant.id], '--person'],

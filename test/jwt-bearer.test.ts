@@ -404,10 +404,10 @@ describe('a token that an organization gave', () => {
     expect(await isAccepted(again.access_token)).toBe(true);
     expect(await errorOf(await askFor(one))).toBe('invalid_grant');
     await expect(givenAccess().allow({ person, clientId: null })).rejects.toThrow(
-      'the access of all clients was not ended',
+      'access was not ended for all clients of this person',
     );
     await expect(givenAccess().allow({ person, clientId: other.id })).rejects.toThrow(
-      'For this person and client, no access',
+      'access was ended for this person and client',
     );
     await givenAccess().allow({ person, clientId: one.id });
     await tokensOf(await askFor(one));
@@ -440,12 +440,13 @@ describe('a token that an organization gave', () => {
     const stranger = { provider: 'users', id: 'unknown' };
     await expect(portal.server.access.revokePerson(stranger)).rejects.toThrow('Nothing is stored');
     await expect(givenAccess().allow({ person: stranger, clientId: null })).rejects.toThrow(
-      'For this person, the access of all clients was not ended',
+      'There is nothing to undo: access was not ended for all clients of this person. To ' +
+        'allow a single client again, pass its id',
     );
     const person = await newPerson('unknown-client');
     await portal.server.access.revokePerson(person);
     await expect(givenAccess().allow({ person, clientId: 'unknown' })).rejects.toThrow(
-      'For this person and client, no access',
+      'access was ended for this person and client',
     );
   });
 
@@ -530,9 +531,9 @@ describe('links', () => {
     ).rejects.toThrow('not in oauth_server:trusted_issuers');
     await expect(
       access.link({ issuer: IDP, subject: 'x' }, { provider: 'users', id: 'unknown' }),
-    ).rejects.toThrow('No account');
+    ).rejects.toThrow('No active account');
     await expect(access.unlink({ issuer: IDP, subject: 'unknown' })).rejects.toThrow(
-      'is not linked',
+      'No account is linked',
     );
   });
 });

@@ -537,7 +537,9 @@ describe('the doctor', () => {
     expect(await rotation()).toMatchObject([
       {
         outcome: 'warning',
-        detail: expect.stringContaining('no ID token needs these keys any more') as string,
+        detail: expect.stringContaining(
+          'these keys are no longer needed to verify ID tokens',
+        ) as string,
       },
     ]);
     await keys().rotate({ ifOlderThan: DAY });

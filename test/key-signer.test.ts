@@ -150,7 +150,9 @@ describe('a KeySigner', () => {
       removed: [],
     });
     expect(await portal.server.keys.prune(3600)).toEqual([]);
-    await expect(portal.server.keys.generate()).rejects.toThrow('A KeySigner signs with RS256');
+    await expect(portal.server.keys.generate()).rejects.toThrow(
+      'A KeySigner already signs with RS256',
+    );
     const { checks } = await examine(portal.application, portal.server);
     expect(checks.find(({ part }) => part === 'signing key')).toMatchObject({
       outcome: 'ok',

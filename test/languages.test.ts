@@ -331,7 +331,7 @@ describe("an application's own messages", () => {
     ],
     ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message of this key'],
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
-    ['de.json', '[]', 'must be an object that maps keys to texts'],
+    ['de.json', '[]', 'must be a JSON object with message keys and their texts'],
     ['no language.json', {}, 'its name is not a language tag'],
   ])('are refused at the start, with file and key: %s %j', async (name, content, problem) => {
     const views = await viewsWith({ [name]: content });

@@ -511,7 +511,7 @@ test('without the switch there is no endpoint, no member of the metadata and no 
     expect(await metadata.text()).not.toContain('end_session_endpoint');
     await expect(
       registerClient(plain, { metadata: { post_logout_redirect_uris: [BACK] } }),
-    ).rejects.toThrow('This server does not offer post_logout_redirect_uris');
+    ).rejects.toThrow('This server does not support the field post_logout_redirect_uris');
   } finally {
     await plain.close();
   }

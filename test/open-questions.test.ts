@@ -1008,7 +1008,7 @@ describe('what was allowed before', () => {
       for (const page of [asked, await server.reload(ada, question)]) {
         expect(page.status).toBe(200);
         const html = await page.text();
-        expect(html.includes('It keeps what you allowed before')).toBe(says);
+        expect(html.includes('It keeps the access that you allowed before')).toBe(says);
         expect(html.split('Read your notes')).toHaveLength(2);
       }
     }

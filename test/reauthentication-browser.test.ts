@@ -34,7 +34,7 @@ afterAll(async () => {
 
 // @shows AS-44.2, AS-44.11
 test.each([
-  ['en', 'Confirm that it is you'],
+  ['en', 'Confirm your identity'],
   ['de', 'Bestätigen Sie, dass Sie es sind'],
   ['es', 'Confirme que es usted'],
   ['fr', 'Confirmez votre identité'],

@@ -649,7 +649,7 @@ describe('the console', () => {
     });
     expect([off.code, off.stderr]).toEqual([
       1,
-      expect.stringContaining('This server does not offer first_party') as string,
+      expect.stringContaining('This server does not support the field first_party') as string,
     ]);
   });
 });

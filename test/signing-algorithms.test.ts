@@ -641,7 +641,9 @@ describe('with only RS256 keys', () => {
         expect(checks.find(({ part }) => part === 'signing key')).toEqual({
           part: 'signing key',
           outcome: 'failing',
-          detail: `oauth_server:key_path: there is no signing key in ${keyless.server.config.key_path}, so openid cannot be granted`,
+          detail:
+            'oauth_server:key_path: there is no signing key in ' +
+            `${keyless.server.config.key_path}, so requests for openid fail`,
           remedy:
             'if there were keys before, restore their directory or set key_path to it; otherwise run npx portico oauth:server:setup',
         });

@@ -719,16 +719,16 @@ describe('what was allowed before, if a client may ask for more', () => {
       await allow(visitor, client, first.page, SITE);
 
       const more = await shown(visitor, client, 'openid notes:write', SITE);
-      expect(more.asked).toMatch(/New: it will also be able to Write notes for you/);
+      expect(more.asked).toMatch(/It will now also be able to Write notes for you/);
       expect(more.asked).not.toContain('Read your notes');
       expect(more.kept).toMatch(
-        /It keeps what you allowed before \(2\) Who you are Confirm who you are See Read your notes/,
+        /It keeps the access that you allowed before \(2\) Who you are Confirm who you are See Read your notes/,
       );
       expect(more.isOpen).toBe(!isVouchedFor);
       await allow(visitor, client, more.page, SITE);
 
       const again = await shown(visitor, client, 'notes:read', SITE);
-      expect(again.asked).toContain('It is not asking for any new access');
+      expect(again.asked).toContain('It is not asking for new access');
     }
   });
 

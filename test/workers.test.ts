@@ -208,7 +208,7 @@ describe('serve --workers', () => {
     expect(await running.ended()).toBe(1);
     expect(running.stderr().match(/The port must be from 0 to 65535/g)).toHaveLength(1);
     expect(running.stderr()).toContain(
-      'A worker stopped before it started to listen; see its error above',
+      'A worker stopped before it could accept requests; see its error above',
     );
   });
 

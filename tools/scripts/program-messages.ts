@@ -38,7 +38,7 @@ const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
   [/^(?:ok|warning|failing|skipped)$/, 'doctor'],
   [/^(?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error$|\.fail$/, 'console'],
   [/\.(?:print|description|summary|option|requiredOption|argument)$/, 'printed'],
-  [/\.refine$|^(?:required|ConfigurationError)$/, 'configuration'],
+  [/\.refine$|^ConfigurationError$/, 'configuration'],
 ];
 
 /** The words with which a line about the configuration continues after the key. */
@@ -70,10 +70,11 @@ export function messagesOf(file: string, text: string): readonly ProgramMessage[
     if (section !== null) {
       for (const [said, remedy] of saidBy(section, node['arguments'] as readonly Node[]))
         add(section, said, remedy);
-    } else if (isAboutKeys) {
-      for (const said of isText(node) ? textsOf(node) : [])
-        if (VERBS.test(said)) add('configuration', said, null);
+      return true;
     }
+    if (!isAboutKeys || !isText(node)) return !isDescription(node);
+    for (const said of textsOf(node)) if (VERBS.test(said)) add('configuration', said, null);
+    return false;
   });
   return found;
 }
@@ -89,20 +90,28 @@ function saidBy(
   const [first = [], second = [], ...more] = given.filter((each) => !isFunction(each)).map(textsOf);
   const [remedy = null] = second;
   if (section === 'doctor') return first.map((said) => [said, remedy]);
-  if (first[0]?.startsWith('-') === true) return [[`${first[0]}: ${remedy}`, null]];
+  if (section === 'printed' && first[0]?.startsWith('-') === true)
+    return [[remedy === null ? first[0] : `${first[0]}: ${remedy}`, null]];
   return [first, second, ...more].flat().map((said) => [said, null]);
 }
 
-function visit(node: Node, look: (node: Node) => void): void {
-  look(node);
+/** Calls `look` for a node, and for the nodes in it if `look` returns true. */
+function visit(node: Node, look: (node: Node) => boolean): void {
+  if (!look(node)) return;
   for (const value of Object.values(node))
     for (const child of Array.isArray(value) ? value : [value])
       if (typeof (child as Node | null)?.type === 'string') visit(child as Node, look);
 }
 
 const isFunction = ({ type }: Node) => /Function/.test(type);
-const isText = ({ type, value }: Node) =>
-  type === 'TemplateLiteral' || (type === 'Literal' && typeof value === 'string');
+const isText = ({ type, value, operator }: Node) =>
+  type === 'TemplateLiteral' ||
+  (type === 'Literal' && typeof value === 'string') ||
+  (type === 'BinaryExpression' && operator === '+');
+
+/** Whether this is `says: '…'`. Such a text describes a rule for documentation. */
+const isDescription = ({ type, key }: Node) =>
+  type === 'Property' && (key as Node)['name'] === 'says';
 
 /** Returns the section of a call, or null for any other node. */
 function sectionOf(node: Node): Section | null {
@@ -131,6 +140,7 @@ function textsOf(node: Node | undefined): readonly string[] {
     case 'LogicalExpression':
       return [node['left'], node['right']].flatMap((each) => textsOf(each as Node));
     case 'BinaryExpression':
+      if (!isText(node)) return [];
       return [[node['left'], node['right']].map((each) => partOf(each as Node)).join('')];
     case 'ArrayExpression':
       return (node['elements'] as readonly Node[]).flatMap(textsOf);
@@ -153,7 +163,19 @@ function templateText(node: Node): string {
 /** Returns a part of a text: its first text, or the name of the variable in braces. */
 function partOf(node: Node): string {
   const [text] = textsOf(node);
-  return text ?? `{${nameOf(node).replace(/^\./, '') || 'value'}}`;
+  return text ?? `{${nameOf(shownBy(node)).replace(/^\./, '') || 'value'}}`;
+}
+
+/** Returns what a text shows. For example, this is `names` for `names.join(', ')`. */
+function shownBy(node: Node): Node {
+  if (node.type === 'MemberExpression' && nameOf(node) === '.length') return node['object'] as Node;
+  if (node.type !== 'CallExpression') return node;
+  const callee = node['callee'] as Node;
+  const name = nameOf(callee);
+  const [argument] = node['arguments'] as readonly Node[];
+  if (/^(?:\.stringify|quoted\w*|isoTime)$/.test(name) && argument !== undefined)
+    return shownBy(argument);
+  return /^\.(?:join|map|trim|toISOString)$/.test(name) ? shownBy(callee['object'] as Node) : node;
 }
 
 const INTRODUCTION = `# Messages of the console, the configuration and the doctor

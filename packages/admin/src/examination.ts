@@ -15,9 +15,10 @@ export function examinePermission(
   if (shared.length === 0) return [];
   return [
     warning(
-      `oauth_server:admin_permission: ${permission} is also the permission of the scope ` +
-        `${shared.join(', ')}, so everyone with that scope can administer this server`,
-      'use a separate permission that no scope has (docs/administration.md)',
+      `oauth_server:admin_permission: the scope ${shared.join(', ')} requires the same ` +
+        `permission (${permission}), so everyone who can use that scope can also administer ` +
+        'this server',
+      'use a separate permission that no scope requires (docs/administration.md)',
     ),
   ];
 }

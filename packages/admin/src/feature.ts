@@ -4,10 +4,10 @@ import { examinePermission } from './examination.ts';
 import { lazyAdministration } from './lazy.ts';
 import { ADMINISTRATION_TABLE } from './table.ts';
 
-const hint = 'set it to the permission that an administrator must have';
+const hint = 'set it to the permission that administrators must have';
 
 const permissionSchema = z
-  .string(`must be a permission; ${hint}`)
+  .string(`must be the name of a permission; ${hint}`)
   .check(z.refine((text) => text.trim() !== '', `is empty; ${hint}`));
 
 /**

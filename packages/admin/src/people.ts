@@ -66,7 +66,9 @@ export async function findPeople(
     !wanted.isWellFormed() ||
     /\p{Cc}/u.test(wanted)
   ) {
-    throw new AccessError(`Enter 1 to ${LONGEST} characters of a name, an email address or an id`);
+    throw new AccessError(
+      `Enter a name, an email address or an id, or part of one (1 to ${LONGEST} characters)`,
+    );
   }
   const late = () => new HostTimeoutError('findPeople', PATIENCE);
   const answer: unknown = await inTime(find(wanted, MOST_FOUND + 1), PATIENCE, late);

@@ -27,7 +27,7 @@ export const assistantConfiguration = z.strictObject({
     .default(['mcp:tools']),
   listing: z
     .record(z.string(), z.unknown(), {
-      error: 'must be a map; for an example, see docs/voice-assistant.md',
+      error: 'must be an object; for an example, see docs/voice-assistant.md',
     })
     .optional(),
 });

@@ -66,7 +66,5 @@ export function examineDirectory(
     const message = `${called} would refuse ${tool.name}: ${reasons.join('; ')}`;
     return [failing(message, `change the tool; for the rules, see ${source}`)];
   });
-  return refused.length > 0
-    ? refused
-    : [ok(`all tools meet the rules of ${called} that Portico checks`)];
+  return refused.length > 0 ? refused : [ok(`all tools pass Portico's checks for ${called}`)];
 }

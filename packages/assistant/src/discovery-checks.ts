@@ -31,8 +31,12 @@ export async function examineDiscovery(subject: Subject): Promise<Findings> {
       JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
     findings.push(
       right
-        ? ok(`${path} contains the resource and its authorization server`)
-        : failing(`${path} does not contain ${mcp.resource}`, ROUTE_REMEDY),
+        ? ok(`${path} returns the correct resource and authorization server`)
+        : failing(
+            `${path} does not return the resource ${mcp.resource} and its authorization server ` +
+              server.issuer,
+            ROUTE_REMEDY,
+          ),
     );
   }
   const path = `/.well-known/oauth-authorization-server${server.basePath}`;
@@ -48,8 +52,8 @@ export async function examineDiscovery(subject: Subject): Promise<Findings> {
   ];
   findings.push(
     missing.length === 0
-      ? ok(`${path} contains everything that assistants need`)
-      : failing(`${path} does not contain ${missing.join(', ')}`, ROUTE_REMEDY),
+      ? ok(`the metadata at ${path} contains everything that assistants need`)
+      : failing(`the metadata at ${path} does not contain ${missing.join(', ')}`, ROUTE_REMEDY),
   );
   return findings;
 }

@@ -74,10 +74,9 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
   const mode = mcp.config.transport.streaming ? 'event streams' : 'JSON';
   const exemption =
     exempt['mcp_server_rpc'] === true
-      ? ok('mcp_server_rpc is exempt from the CSRF check')
+      ? ok('the route mcp_server_rpc is exempt from the CSRF check')
       : failing(
-          "the application's CSRF check refuses the requests that assistants send to " +
-            'mcp_server_rpc',
+          "the application's CSRF check blocks assistants' requests to the route mcp_server_rpc",
           'remove mcp_server_rpc: false from csrf_exempt_routes',
         );
   const linking = config.account_linking
@@ -93,10 +92,10 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
 async function examineSchema({ application }: Subject): Promise<Findings> {
   const pending = pendingSteps(await application.migrations(), 'oauth_server_');
   return pending.length === 0
-    ? [ok('every step is applied')]
+    ? [ok('all migrations are applied')]
     : [
         failing(
-          `not applied: ${pending.join(', ')}`,
+          `missing migrations: ${pending.join(', ')}`,
           'run npx portico assistant:setup --migrate, or db:migrate up',
         ),
       ];
@@ -115,13 +114,13 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   );
   const challenged = response.headers.has('www-authenticate');
   if (response.status === 401 && !challenged) {
-    return [ok('a request without a token gets 401 without WWW-Authenticate')];
+    return [ok('a request without a token gets 401 without a WWW-Authenticate header')];
   }
   if (response.status === 401 && mcp.config.oauth.challenge) {
     return [
       warning(
-        "a request without a token gets 401 with WWW-Authenticate, which the vendor's " +
-          'toolkit does not accept',
+        'a request without a token gets 401 with a WWW-Authenticate header, which the ' +
+          "vendor's toolkit does not accept",
         'if the assistant does not connect, set mcp:oauth:challenge to false',
       ),
     ];
@@ -129,8 +128,9 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   return [
     failing(
       'a request without a token gets ' +
-        `${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
-      'find the application route or hook that responds instead',
+        `${response.status}${challenged ? ' with a WWW-Authenticate header' : ''} instead of a ` +
+        'plain 401',
+      'find the application route or hook that sends this response',
     ),
   ];
 }
@@ -142,7 +142,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
   if (pendingSteps(await application.migrations(), 'oauth_server_').length > 0) {
-    return [skipped('the OAuth tables do not exist')];
+    return [skipped('not checked: database migrations are missing (see OAuth tables)')];
   }
   const clients = await findClients(server, config);
   const findings = clients.map((found) => ({
@@ -162,7 +162,7 @@ function examineClient(found: FoundClient): Finding {
       differenceRemedy(client),
     );
   }
-  return ok(`${client.id} has only the grants ${wanted.grants.join(', ')}`);
+  return ok(`${client.id} matches the configuration; its grants: ${wanted.grants.join(', ')}`);
 }
 
 /** Finds all other clients that have one of the resource's scopes. */
@@ -198,8 +198,9 @@ async function examineOthers(
             `run ${end}, or set assistant:account_linking to true`,
           )
         : failing(
-            `${holds}, like another client. Only one client should have it`,
-            `revoke the client that the vendor does not use: ${end}`,
+            `${holds}. Another client also has it, but only one client should`,
+            `if the vendor does not use this client, run ${end}; otherwise, revoke the other ` +
+              'client',
           );
     return [{ part: `${role} client`, ...finding }];
   });
@@ -217,7 +218,7 @@ function examineTools({ mcp, config }: Subject): Findings {
   );
   const findings = [
     unreachable.length === 0
-      ? ok(`${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)
+      ? ok(`tools: ${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)
       : failing(
           unreachable.map(({ name, scope }) => `${name} needs ${scope}`).join(', '),
           'add the scope to assistant:user_scopes and mcp:oauth:scopes_supported',

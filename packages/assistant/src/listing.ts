@@ -107,28 +107,30 @@ const icon = section({
   uri: imageUri,
 });
 
-const icons = z.array(icon, { error: 'must be a list of icons { size, uri }' }).superRefine(
-  (list, context) => {
-    const sizes = list.map(({ size }) => size);
-    for (const [index, size] of sizes.entries()) {
-      if (ICON_SIZES.includes(size) && sizes.indexOf(size) !== index) {
+const icons = z
+  .array(icon, { error: 'must be a list of icons, each an object { size, uri }' })
+  .superRefine(
+    (list, context) => {
+      const sizes = list.map(({ size }) => size);
+      for (const [index, size] of sizes.entries()) {
+        if (ICON_SIZES.includes(size) && sizes.indexOf(size) !== index) {
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'size'],
+            message: `repeats the size ${size}`,
+          });
+        }
+      }
+      const missing = ICON_SIZES.filter((size) => !sizes.includes(size));
+      if (missing.length > 0) {
         context.addIssue({
           code: 'custom',
-          path: [index, 'size'],
-          message: `repeats the size ${size}`,
+          message: `also needs icons of the sizes ${missing.join(', ')}`,
         });
       }
-    }
-    const missing = ICON_SIZES.filter((size) => !sizes.includes(size));
-    if (missing.length > 0) {
-      context.addIssue({
-        code: 'custom',
-        message: `also needs icons of the sizes ${missing.join(', ')}`,
-      });
-    }
-  },
-  { when: isList },
-);
+    },
+    { when: isList },
+  );
 
 function images(size: string) {
   const image = section({
@@ -136,7 +138,9 @@ function images(size: string) {
     uri: imageUri,
     altText: text(250),
   });
-  return z.array(image, { error: 'must be a list of images { size, uri, altText }' });
+  return z.array(image, {
+    error: 'must be a list of images, each an object { size, uri, altText }',
+  });
 }
 
 const PHRASES = 'must be a list of 3 or 4 phrases';
@@ -152,7 +156,7 @@ const listingSchema = z.object({
   mediaAssets: section({
     icons: section({ light: icons, dark: icons.optional() }),
     carouselImages: images(CAROUSEL_SIZE).refine(({ length }) => length > 0, {
-      error: `needs at least one image of ${CAROUSEL_SIZE}`,
+      error: `must contain at least one ${CAROUSEL_SIZE} image`,
       when: isList,
     }),
     bannerImages: images(BANNER_SIZE).optional(),

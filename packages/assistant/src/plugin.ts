@@ -68,7 +68,9 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   if (name.length > LONGEST_NAME) {
     found.push({
       key: 'oauth_server:name',
-      message: `must have at most ${LONGEST_NAME} characters (ASSISTANT_NAME sets it)`,
+      message:
+        `has more than ${LONGEST_NAME} characters; choose a shorter name (ASSISTANT_NAME or ` +
+        'oauth_server:name)',
     });
   }
   if (resource === undefined) {
@@ -81,8 +83,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     found.push({
       key: 'assistant:redirect_uris',
       message:
-        'must not be empty while assistant:account_linking is true; copy the callback URIs ' +
-        "from the vendor's console",
+        'is empty, but assistant:account_linking is true; copy the callback URIs from the ' +
+        "vendor's console",
     });
   }
   if (scopes.includes(SERVICE_SCOPE)) {
@@ -94,7 +96,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   if (scopes.join(' ') !== oauth.scopes_supported.join(' ')) {
     found.push({
       key: 'mcp:oauth:scopes_supported',
-      message: `must equal assistant:user_scopes: ${scopes.join(', ')}`,
+      message: `must be the same as assistant:user_scopes: ${scopes.join(', ')}`,
     });
   }
   return found;

@@ -7,14 +7,17 @@ export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
     .description(
-      'import the applications of another server with their ids and secrets; all are ' +
-        'imported, or none',
+      'import applications from another server, with their ids and secrets; if one is ' +
+        'refused, none are imported',
     )
-    .argument('<file>', 'a JSON array, or one JSON object per line; - reads standard input')
+    .argument(
+      '<file>',
+      'a file with a JSON array, or with one JSON object per line. Use - for standard input',
+    )
     .option('--dry-run', 'show what would be imported; write nothing')
     .option(
       '--new-secrets',
-      'create and print a secret for each application that needs one and has none',
+      'create a secret for each application that needs one but has none, and print it',
     )
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)

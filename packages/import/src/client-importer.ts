@@ -133,7 +133,7 @@ export class ClientImporter {
     seen.add(clientId);
     if (isClientUrl(clientId)) {
       throw new RegistrationError(
-        'client_id is a URL, which Portico reads as the address of a client document; use ' +
+        'client_id is a URL, but Portico treats URLs as addresses of client documents; use ' +
           'another id',
       );
     }
@@ -191,13 +191,15 @@ async function requireSame(
   now: number,
 ): Promise<void> {
   if (existing.revokedAt !== null)
-    throw new RegistrationError('a client with this id was revoked, and cannot be imported again');
+    throw new RegistrationError(
+      'a client with this id was revoked, so it cannot be imported again; use another id',
+    );
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
-        ? 'a client with this id registered itself and has expired; oauth:prune removes it ' +
-            'within an hour, then import again'
-        : 'a client with this id already registered itself',
+        ? 'a client with this id registered itself and has expired. Wait an hour, run ' +
+            'oauth:prune to remove it, and import again'
+        : 'a client that registered itself already has this id; use another id',
     );
   }
   const compared = [...COMPARED, ...demands.map(comparedDemand)];
@@ -206,14 +208,16 @@ async function requireSame(
     .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
-      `a client with this id already exists, but has another ${differing.join(', ')}; ` +
-        'change it with ' +
-        'oauth:client:update',
+      `a client with this id already exists, with a different ${differing.join(', ')}; to ` +
+        'change it, use oauth:client:update',
     );
   }
   if (secret === null || newSecret !== null || existing.secretHash === null) return;
   if (!(await secret.isKept(existing.secretHash))) {
-    throw new RegistrationError('a client with this id already exists, but has another secret');
+    throw new RegistrationError(
+      'a client with this id already exists, with a different secret; to replace the secret, ' +
+        'use oauth:client:rotate-secret',
+    );
   }
 }
 

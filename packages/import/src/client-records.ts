@@ -178,7 +178,7 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
   const subjects = fields.get('subject_type');
   if (subjects !== undefined && subjects !== 'public') {
     throw new RegistrationError(
-      'subject_type must be public: every client gets the same sub for a person',
+      'subject_type must be public, because every client gets the same sub for a person',
     );
   }
   if (!fields.has('client_name'))
@@ -211,7 +211,7 @@ function readGrants(
     throw new RegistrationError(
       missing.length === 0
         ? 'grant_types is empty'
-        : `this server supports none of its grant_types: ${quotedList(missing)}`,
+        : `this server does not support any of its grant_types: ${quotedList(missing)}`,
     );
   }
   if (missing.length > 0)
@@ -233,7 +233,10 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   if (typeof until !== 'number')
     throw new RegistrationError('client_secret_expires_at must be a number of seconds');
   if (until * 1000 <= now)
-    throw new RegistrationError('its secret has expired (client_secret_expires_at)');
+    throw new RegistrationError(
+      'its secret has expired; remove the secret and client_secret_expires_at, and use ' +
+        '--new-secrets',
+    );
   changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
 }
 

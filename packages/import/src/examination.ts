@@ -24,8 +24,8 @@ async function tooSlow(server: AuthorizationServer): Promise<readonly Finding[]>
   if (locked.length === 0) return [];
   return [
     failing(
-      'these clients cannot authenticate, because their secret needs more PBKDF2 iterations ' +
-        `than the configured ${configured}: ${locked.map(({ id }) => id).join(', ')}`,
+      'these clients cannot authenticate, because their secrets need more PBKDF2 iterations ' +
+        `than the configured maximum (${configured}): ${locked.map(({ id }) => id).join(', ')}`,
       `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}, or ` +
         'give each client a new secret (npx portico oauth:client:rotate-secret)',
     ),
@@ -42,11 +42,11 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
   if (open.length === 0) return [];
   return [
     failing(
-      'these clients have an empty secret. Earlier releases accepted it from anyone; it is ' +
-        `refused now: ${open.join(', ')}`,
-      'check what they did (npx portico oauth:audit), revoke access that they should not ' +
-        'have, and give each ' +
-        'client a new secret (npx portico oauth:client:rotate-secret --now)',
+      'these clients have an empty secret, which earlier releases accepted from anyone (this ' +
+        `release refuses it): ${open.join(', ')}`,
+      'check what these clients did (npx portico oauth:audit), revoke access that they should ' +
+        'not have, and give each client a new secret (npx portico oauth:client:rotate-secret ' +
+        '--now)',
     ),
   ];
 }

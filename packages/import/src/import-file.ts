@@ -45,7 +45,7 @@ function parse(context: ConsoleContext, json: string, what: string): unknown {
     return JSON.parse(json) as unknown;
   } catch {
     return context.fail(
-      `${what} is not valid JSON. The file must be one JSON array, or have one JSON object ` +
+      `${what} is not valid JSON. The file must contain one JSON array, or one JSON object ` +
         'per line',
     );
   }

@@ -85,14 +85,13 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   if (count === undefined) {
     throw new RegistrationError(
       'client_secret_hash has an unknown format. Use sha256:… or ' +
-        `pbkdf2_sha256$…${ownShape(own)}. ` +
-        'Or remove it and use --new-secrets',
+        `pbkdf2_sha256$…${ownShape(own)}; or remove the field and use --new-secrets`,
     );
   }
   if (Number(count) > iterations) {
     throw new RegistrationError(
-      `client_secret_hash needs ${count} PBKDF2 iterations; first set ` +
-        'oauth_server:imported_pbkdf2_iterations to at least that number',
+      `client_secret_hash needs ${count} PBKDF2 iterations, but a lower maximum is ` +
+        'configured; first set oauth_server:imported_pbkdf2_iterations to at least this number',
     );
   }
   const digest = Buffer.from(derived, 'base64').toString('hex');

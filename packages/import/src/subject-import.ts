@@ -14,8 +14,8 @@ export const addSubjectImport: AddCommands = (program, context) => {
     .description('import the sub of each person from another server; existing subs are not changed')
     .argument(
       '<file>',
-      'a JSON array, or one JSON object per line, with provider, id and sub; - reads ' +
-        'standard input',
+      'a file with a JSON array, or with one JSON object per line; each object has provider, ' +
+        'id and sub. Use - for standard input',
     )
     .option('--dry-run', 'show what would be imported; write nothing')
     .option('--json', 'print only JSON to standard output')

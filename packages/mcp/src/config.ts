@@ -10,11 +10,11 @@ const MOST_MESSAGES = 1_000_000;
 export const coreShape = {
   /** The server's name for assistants. Default: the authorization server's name. */
   name: z
-    .string({ error: 'must be a string: the name that clients show for the MCP server' })
+    .string({ error: 'must be a string: the server name that clients show' })
     .min(1, 'is empty')
     .optional(),
   version: z
-    .string({ error: 'must be the version of your tools' })
+    .string({ error: 'must be a string: the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
   instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),

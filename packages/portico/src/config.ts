@@ -38,7 +38,7 @@ const claims = z
 
 const scopeShape = {
   label: nonEmptyText('a label', 'describe what it allows, for the person on the consent screen'),
-  description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
+  description: nonEmptyText('a string', 'explain what it allows, or omit it').optional(),
   permission: nonEmptyText(
     'a permission',
     'set it to the permission that a person must have',
@@ -63,7 +63,7 @@ function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings,
       nonEmptyText('a label', 'describe what it allows, for the person on the consent screen'),
       settings,
     ],
-    { error: 'must be a label, or an object { label, permission }' },
+    { error: 'must be a label (a string), or an object { label, permission }' },
   );
 }
 
@@ -82,7 +82,11 @@ const scopeName = z
  * scope.
  */
 export function scopesSchema(more: z.ZodRawShape) {
-  return z.record(scopeName, scopeDefinition(more), required('a map of scope names', scopesHint));
+  return z.record(
+    scopeName,
+    scopeDefinition(more),
+    required('an object with scope names as keys', scopesHint),
+  );
 }
 
 const audience = z
@@ -134,7 +138,7 @@ export const coreShape = {
   claims: z
     .custom<ClaimsMapper>(
       (value) => typeof value === 'function',
-      'must be a function (user) => map of claims',
+      'must be a function that takes a user and returns an object of claims',
     )
     .optional(),
   key_path: nonEmptyText('a directory', 'name the directory of the signing keys').default(

@@ -123,7 +123,8 @@ export class Profiles {
     const { missing = [] } = this.#offeredAs(name) ?? {};
     if (missing.length > 0) {
       throw new RegistrationError(
-        `The profile ${name} needs features that are switched off: ${missing.join(', ')}`,
+        `The profile ${name} needs settings that are off: ${missing.join(', ')}; turn them on ` +
+          'first',
       );
     }
     const problem = profile.registrationProblem(client);

@@ -50,8 +50,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;
   return warning(
-    `${name} is ${limit} ms: the server cancels statements that wait only briefly for ` +
-      'others, and requests get 503',
+    `${name} is only ${limit} ms: the server cancels statements that wait briefly for other ` +
+      'statements, and requests get 503',
     `set it to at least ${least} ms for this account, or to 0 (no limit)`,
   );
 }

@@ -156,7 +156,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   ];
   const person = personIn(asked);
   if (days !== undefined && !/^\d{1,5}$/.test(days)) {
-    throw new AccessError('"Not used for" must be a number of days, such as 90');
+    throw new AccessError('Enter a whole number of days in "Not used for", for example 90');
   }
   return {
     ...(clientId === undefined ? {} : { clientId }),

@@ -7,7 +7,7 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
   program
     .command('assistant:doctor')
     .description('check the voice assistant and show how to fix each problem')
-    .option('--server-only', 'do not check the listing')
+    .option('--server-only', 'skip the check of the directory listing (assistant:listing)')
     .addOption(
       program
         .createOption(
@@ -19,10 +19,9 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
     .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
-      '\nExits with 1 when a check fails. It starts no server and changes nothing. It does ' +
-        'not check the network between the vendor and ' +
-        'this server: whether it can be reached, how fast it responds, hosted images, ' +
-        'certification.',
+      '\nExits with 1 when a check fails. It does not start a server or change anything. It ' +
+        'cannot check whether the vendor can reach this server, how fast the server responds, ' +
+        'the hosted images, or the certification.',
     )
     .action(
       async ({

@@ -19,11 +19,11 @@ export const addAssistantSetup: AddCommands = (program, context) => {
       'register the clients of the voice assistant; prints their ids and secrets (shown ' +
         'only once)',
     )
-    .option('--migrate', 'first apply the schema of the authorization server (no other schema)')
     .option(
-      '--manifest <path>',
-      'write the listing export to this file; an existing file is not overwritten',
+      '--migrate',
+      'first run the database migrations of the authorization server (no others)',
     )
+    .option('--manifest <path>', 'export the listing to this file; the file must not exist yet')
     .option('--json', 'print only JSON to standard output')
     .action(
       async ({
@@ -68,8 +68,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           if (written !== null && json !== true) context.print(`Wrote ${written}.`);
           if (clients.some(({ state }) => state === 'differs')) {
             context.fail(
-              'At least one registered client differs from the configuration and was not changed; ' +
-                'see above.',
+              'At least one registered client differs from the configuration. It was not ' +
+                'changed; see above for how to fix it.',
             );
           }
         } finally {
@@ -83,8 +83,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
   const pending = pendingSteps(await application.migrations(), 'oauth_server_');
   if (pending.length > 0)
     context.fail(
-      'The schema is not applied. Run npx portico db:migrate up first, or add --migrate to ' +
-        'this command',
+      'The database schema is not up to date. Run npx portico db:migrate up first, or add ' +
+        '--migrate to this command',
     );
 }
 

@@ -20,17 +20,18 @@ const addCreate: AddCommands = (program, context) => {
   program
     .command('account:create')
     .description(
-      'create an account; without --password, a random password is created and printed once',
+      'create an account; without --password, creates a random password and prints it (shown ' +
+        'only once)',
     )
     .argument('<email>')
     .argument('<name>')
-    .option('--password <password>')
+    .option('--password <password>', 'the password of the account (default: a random password)')
     .action(async (email: string, name: string, options: { password?: string }) => {
       const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)
         context.fail(`An account with the email ${email} already exists`);
       if (options.password === '')
-        context.fail('--password is empty; to create a random password, leave the option out');
+        context.fail('--password is empty; to create a random password, omit the option');
       const password = options.password ?? randomBytes(12).toString('base64url');
       await accounts.create({ email, name, password });
       context.print(`Created the account ${email}.`);
@@ -96,7 +97,8 @@ const addGrant: AddCommands = (program, context) => {
   program
     .command('account:grant')
     .description(
-      'give an account a permission (a permission and its scope can have different names)',
+      'give a permission to an account (a scope and the permission that it requires can have ' +
+        'different names)',
     )
     .argument('<email>')
     .argument('<permission>')
@@ -112,7 +114,7 @@ const addGrant: AddCommands = (program, context) => {
 const addDeny: AddCommands = (program, context) => {
   program
     .command('account:deny')
-    .description('take a permission from an account')
+    .description('remove a permission from an account')
     .argument('<email>')
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
@@ -144,8 +146,8 @@ function unnamed(permission: string, { config }: Application): string | null {
   if (named.includes(permission)) return null;
   const all = named.join(', ') || 'none';
   return administrator === undefined
-    ? `no scope needs the permission ${permission}; scopes need these: ${all}`
-    : `no scope needs the permission ${permission}, and it is not ` +
+    ? `no scope requires the permission ${permission}; the scopes require: ${all}`
+    : `no scope requires the permission ${permission}, and it is not ` +
         `oauth_server:admin_permission; known permissions: ${all}`;
 }
 

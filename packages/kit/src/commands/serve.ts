@@ -37,8 +37,8 @@ export const addServe =
       )
       .option(
         '--workers <count>',
-        'the number of processes that serve requests; use several on a machine with several ' +
-          'processors (default: 1)',
+        'how many processes serve requests; on a machine with several CPU cores, use more ' +
+          'than one (default: 1)',
       )
       .action(async (options: ServeOptions) => {
         const drain = readSpan(context, '--drain', options.drain ?? '0');
@@ -49,7 +49,8 @@ export const addServe =
           context.fail(`--workers must be a whole number from 1 to ${MOST_WORKERS}`);
         if (workers > 1 && !isWorker() && !canHaveWorkers())
           context.fail(
-            '--workers does not work under another process manager; use only one of the two',
+            '--workers does not work under another process manager; use either --workers or ' +
+              'that process manager',
           );
         if (workers > 1 && !isWorker())
           await new Workers(context).run(workers, stoppingLine(drain));

@@ -92,7 +92,7 @@ export class Workers {
       if (this.#isStopping) return;
       this.#isStopping = true;
       await this.#stopAll();
-      this.#caller.fail('A worker stopped before it started to listen; see its error above');
+      this.#caller.fail('A worker stopped before it could accept requests; see its error above');
     }
   }
 

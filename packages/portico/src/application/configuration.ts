@@ -62,7 +62,9 @@ export function readConfiguration(
     if (needsDev && env['APP_ENV'] === undefined)
       problems.push({
         key: 'APP_ENV',
-        message: `is not set in the environment or in the .env file of ${directory}`,
+        message:
+          `is not set in the environment or in the .env file of ${directory}; for ` +
+          'development, set it to dev',
       });
   }
   throw new ConfigurationError(problems);

@@ -15,11 +15,11 @@ test('a server of a profile does not start without what the profile needs', () =
   const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
   const features = [strict, signingAlgorithms];
   expect(() => requireNeeds(features, CONFIG, contributed)).toThrow(
-    'oauth_server:profile: is set to strict, which needs a feature that provides binding; add one',
+    'oauth_server:profile: is set to strict, but no feature provides binding; add a feature that provides it',
   );
   expect(() => requireNeeds(features, CONFIG, { ...contributed, binding: {} })).not.toThrow();
   expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).toThrow(
-    'oauth_server:profile: is set to strict, which needs a feature that provides signingAlgorithms; add one',
+    'oauth_server:profile: is set to strict, but no feature provides signingAlgorithms; add a feature that provides it',
   );
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
 });
@@ -28,7 +28,7 @@ test('a server of two profiles does not start', () => {
   expect(profileProblems([strict], CONFIG)).toEqual([]);
   const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
   expect(both.map(({ message }) => message)).toEqual([
-    'is set to strict, but another setting selects the profile fapi2; choose one of them',
+    'is set to strict, but another setting selects the profile fapi2; use only one profile',
   ]);
 });
 

@@ -47,13 +47,12 @@ export function profileProblems(
 ): readonly ConfigurationProblem[] {
   const [first, second] = serversOffers(features, config);
   if (first === undefined) return [];
-  const twice =
-    `is set to ${first.name}, but another setting selects the profile ` +
-    `${second?.name ?? ''}; choose ` +
-    'one of them';
+  const twice = ({ name }: ProfileOffer) =>
+    `is set to ${first.name}, but another setting selects the profile ${name}; use only one ` +
+    'profile';
   return [
     ...first.problems(config),
-    ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice }]),
+    ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice(second) }]),
   ];
 }
 
@@ -78,7 +77,7 @@ export function requireNeeds(
     ];
     return lacked.map((part) => ({
       key: 'oauth_server:profile',
-      message: `is set to ${name}, which needs a feature that provides ${part}; add one`,
+      message: `is set to ${name}, but no feature provides ${part}; add a feature that provides it`,
     }));
   });
   if (problems.length > 0) throw new ConfigurationError(problems);

@@ -170,7 +170,7 @@ function requireWhole(
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
     throw new RegistrationError(
-      `The grant refresh_token also needs ${beginnings}; remove refresh_token too`,
+      `The grant refresh_token needs ${beginnings}; keep that grant, or remove refresh_token too`,
     );
   }
 }
@@ -190,8 +190,8 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
     const { workload } = keys ?? {};
     if (!bringsKeys(changes)) return workload === undefined ? null : { workload };
     throw new RegistrationError(
-      'This client does not authenticate with keys, so it has no keys to change; register ' +
-        'another client',
+      'This client does not authenticate with keys, so its keys cannot be changed; register a ' +
+        'new client with keys',
     );
   }
   const algorithm = changes.tokenEndpointAuthSigningAlg ?? keys.algorithm;

@@ -303,7 +303,7 @@ describe('rotating a secret', () => {
     'is refused with an overlap of %d seconds',
     async (overlap) => {
       await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
-        refusal('The overlap must be 0 to 31536000 seconds'),
+        refusal('The overlap must be from 0 to 31536000 seconds'),
       );
     },
   );
@@ -711,7 +711,8 @@ describe('changing a client', () => {
     ],
     [
       { removeGrants: ['authorization_code'], removeRedirectUris: [CALLBACK] },
-      'The grant refresh_token also needs authorization_code; remove refresh_token too',
+      'The grant refresh_token needs authorization_code; keep that grant, or remove ' +
+        'refresh_token too',
     ],
     [
       { siteUri: 'http://client.example' },
@@ -750,7 +751,8 @@ describe('changing a client', () => {
       ],
       [
         itself,
-        'This client registered itself and can overwrite any change (RFC 7592). To revoke it, use oauth:client:revoke',
+        'This client registered itself and manages its own data (RFC 7592), so you cannot ' +
+          'change it. To revoke it, use oauth:client:revoke',
       ],
       [revoked, 'The client is already revoked'],
       ['unknown', 'No client has this id; see oauth:client:list'],
@@ -808,7 +810,10 @@ describe('changing a client', () => {
     }
     const store = new Racing(watched.database, () => true);
     await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(
-      refusal('The client was changed at the same time, so nothing was changed; try again'),
+      refusal(
+        'Another process changed the client at the same time, so your changes were not ' +
+          'applied; try again',
+      ),
     );
     expect(attempts).toBe(20);
     expect(events).toEqual([]);

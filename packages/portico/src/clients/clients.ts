@@ -180,7 +180,7 @@ export class Clients {
     acting?: Acting & { readonly seen?: { readonly secretHash: string | null } },
   ): Promise<RotatedSecret> {
     if (!Number.isInteger(overlap) || overlap < 0 || overlap > LONGEST_OVERLAP) {
-      throw new RegistrationError(`The overlap must be 0 to ${LONGEST_OVERLAP} seconds`);
+      throw new RegistrationError(`The overlap must be from 0 to ${LONGEST_OVERLAP} seconds`);
     }
     const { store, host, audit, clock } = this.#server;
     const { keys: ownKeys, secretHash: current } = await this.#requireLiving(clientId);

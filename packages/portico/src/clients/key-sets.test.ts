@@ -66,9 +66,13 @@ describe('the keys that a client registers', () => {
     [
       'for an algorithm of other keys',
       { jwks: { keys: [EC] }, algorithm: 'RS256' },
-      'signs with RS256',
+      'has no key for RS256',
     ],
-    ['for any, with none that verifies', { jwks: { keys: [OTHER] } }, 'signs with RS256, PS256'],
+    [
+      'for any, with none that verifies',
+      { jwks: { keys: [OTHER] } },
+      'has no key for RS256, PS256',
+    ],
     ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
     ['nowhere', {}, 'needs its public keys'],
     ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key in the jwks'],

@@ -72,11 +72,14 @@ function checkKeySet(jwks: unknown, algorithm: string | null): string {
     )
   ) {
     throw new RegistrationError(
-      `The jwks has no key that signs with ${algorithm ?? VERIFIED_ALGORITHMS.join(', ')}`,
+      `The jwks has no key for ${algorithm ?? VERIFIED_ALGORITHMS.join(', ')}`,
     );
   }
   const text = JSON.stringify({ keys: usable.map(({ jwk }) => jwk) });
-  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too large');
+  if (text.length > MOST_CHARACTERS)
+    throw new RegistrationError(
+      `The jwks is too large: the maximum is ${MOST_CHARACTERS} characters`,
+    );
   return text;
 }
 

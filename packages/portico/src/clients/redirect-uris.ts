@@ -206,7 +206,7 @@ function requireSchemes(
     }
     if (!uris.some((uri) => hasScheme(uri, scheme))) {
       throw new RegistrationError(
-        `No redirect URI has the scheme ${named}; add one, or remove the option`,
+        `No redirect URI has the scheme ${named}; add one, or remove --allow-scheme`,
       );
     }
   }

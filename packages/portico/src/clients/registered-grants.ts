@@ -40,7 +40,7 @@ export function checkGrants(
   }
   if (named.has('refresh_token') && !grantTypes.begin([...named], 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
-    throw new RegistrationError(`The grant refresh_token also needs ${beginnings}`);
+    throw new RegistrationError(`The grant refresh_token needs ${beginnings}; add that grant too`);
   }
   if (named.has('authorization_code') && redirectUris.length === 0) {
     throw new RegistrationError('The grant authorization_code needs a --redirect');
@@ -72,8 +72,8 @@ export function requireScopes(
     const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
     if (personal !== undefined) {
       throw new RegistrationError(
-        `The scope ${personal} needs a person, but client_credentials tokens belong to no ` +
-          'person; remove the scope',
+        `The scope ${personal} is about a person, but client_credentials tokens are not ` +
+          'issued for a person; remove the scope',
       );
     }
   }

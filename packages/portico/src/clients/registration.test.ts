@@ -212,7 +212,7 @@ describe('The grants of a registration', () => {
   test.each<[says: string, registration: ClientRegistration]>([
     ['The client has no grant; add --redirect or --grant=client_credentials', { name: 'A' }],
     [
-      'The grant refresh_token also needs authorization_code',
+      'The grant refresh_token needs authorization_code; add that grant too',
       { ...BASE, grants: ['refresh_token'] },
     ],
     [
@@ -232,7 +232,8 @@ describe('The grants of a registration', () => {
       { ...BASE, public: true, grants: ['introspection'] },
     ],
     [
-      'The scope email needs a person, but client_credentials tokens belong to no person; remove the scope',
+      'The scope email is about a person, but client_credentials tokens are not issued for a ' +
+        'person; remove the scope',
       { ...SERVICE, scopes: ['notes:read', 'email'] },
     ],
   ])('are refused: %s', async (says, base) => {
@@ -243,7 +244,9 @@ describe('The grants of a registration', () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
-    expect(await refusal(service, { base: SERVICE })).toContain('The scope email needs a person');
+    expect(await refusal(service, { base: SERVICE })).toContain(
+      'The scope email is about a person',
+    );
   });
 });
 
@@ -319,7 +322,7 @@ describe('A registration with the profile', () => {
   });
 
   test('is first told what is off, or what the profile does not allow', async () => {
-    const off = 'The profile fapi2 needs features that are switched off: oauth_server:dpop';
+    const off = 'The profile fapi2 needs settings that are off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
       expect(

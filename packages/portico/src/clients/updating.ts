@@ -57,7 +57,8 @@ export class ClientUpdates {
       return updated;
     }
     throw new RegistrationError(
-      'The client was changed at the same time, so nothing was changed; try again',
+      'Another process changed the client at the same time, so your changes were not applied; ' +
+        'try again',
     );
   }
 
@@ -114,8 +115,8 @@ function requireOperators({ registeredBy }: Client): void {
   }
   if (registeredBy === 'registration') {
     throw new RegistrationError(
-      'This client registered itself and can overwrite any change (RFC 7592). To revoke ' +
-        'it, use oauth:client:revoke',
+      'This client registered itself and manages its own data (RFC 7592), so you cannot ' +
+        'change it. To revoke it, use oauth:client:revoke',
     );
   }
 }

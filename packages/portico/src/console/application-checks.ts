@@ -44,8 +44,11 @@ export async function examineEndpoints(
   online: boolean,
 ): Promise<Finding> {
   if (!server.config.routes)
-    return skipped('the application mounts the endpoints, because oauth_server:routes is false');
-  if (application.fetch === undefined) return skipped('the application mounts the endpoints');
+    return skipped(
+      'not checked: the application mounts the endpoints itself (oauth_server:routes is false)',
+    );
+  if (application.fetch === undefined)
+    return skipped('not checked: the application mounts the endpoints itself');
   const url = `${server.issuer}/.well-known/openid-configuration`;
   const arriving = `${server.origin}${server.mountPath}/.well-known/openid-configuration`;
   const response = await application.fetch(new Request(arriving));
@@ -54,7 +57,7 @@ export async function examineEndpoints(
     return ok(`this process serves ${url}${online ? '' : ADD_ONLINE}`);
   return failing(
     `${url} returns ${response.status} instead of the server's metadata`,
-    'find the application route or hook that responds instead',
+    'find the application route or hook that sends this response',
   );
 }
 
@@ -65,7 +68,7 @@ export function examineExemptions({ application, server }: Subject): Finding {
   const checked = Object.keys(server.csrfExemptRoutes).filter((name) => configured[name] !== true);
   if (checked.length === 0) return ok('the protocol endpoints are exempt from the CSRF check');
   return failing(
-    `the application's CSRF check refuses the requests that clients send to ${checked.join(', ')}`,
-    'remove the false entries of these routes from csrf_exempt_routes',
+    `the application's CSRF check blocks client requests to these routes: ${checked.join(', ')}`,
+    'in csrf_exempt_routes, remove the entries that set these routes to false',
   );
 }

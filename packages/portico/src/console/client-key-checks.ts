@@ -29,10 +29,12 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   const kept = having.filter(({ keys }) => keys?.jwksUri === null);
   const published = having.length - kept.length;
   const elsewhere =
-    published === 0 ? '' : `; ${published} publish their keys (to check those, add --online)`;
+    published === 0
+      ? ''
+      : `; ${published} of them publish their keys (to check these keys, add --online)`;
   return (
     (await wrongKeys(server, kept)) ??
-    ok(`clients that authenticate by private_key_jwt: ${having.length}${elsewhere}`)
+    ok(`clients that authenticate with private_key_jwt: ${having.length}${elsewhere}`)
   );
 }
 

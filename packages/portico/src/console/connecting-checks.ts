@@ -52,15 +52,15 @@ export async function examinePublicResource(
     const asked = await fetchDocument(url);
     if ('fault' in asked) found.push({ ...asked.fault, remedy: MOUNT_IT });
     else if (describes(asked.document, audience, server))
-      found.push(ok(`${url} was fetched and describes ${audience}`));
-    else found.push(failing(`${url} does not describe ${audience}`, MOUNT_IT));
+      found.push(ok(`${url} returns the metadata of ${audience}`));
+    else found.push(failing(`${url} does not return the metadata of ${audience}`, MOUNT_IT));
   }
   return found;
 }
 
 const MOUNT_IT =
-  'mount every endpoint of the application; for @portico/mcp: ' +
-  'portico(server, mcpServerOf(application)). If it is mounted, make the proxy forward this path';
+  'mount every endpoint of the application; for @portico/mcp: portico(server, ' +
+  'mcpServerOf(application)). If the endpoint is mounted, make the proxy forward this path';
 
 function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<string> {
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
@@ -89,12 +89,12 @@ async function examineMetadata(
   const document = response.status === 200 ? ((await response.json()) as Metadata) : {};
   const { scopes_supported: scopes = [] } = document;
   if (describes(document, audience, server))
-    return [ok(`${url} describes ${audience}, for ${scopes.join(' ')}`)];
+    return [ok(`${url} returns the metadata of ${audience} (scopes: ${scopes.join(' ')})`)];
   return [
     failing(
-      `${url} returns ${response.status} instead of the metadata of ` +
-        `${audience}; clients use that metadata to find this server`,
-      'find the application route or hook that responds instead',
+      `${url} returns ${response.status} instead of the metadata of ${audience}, which ` +
+        'clients use to find this server',
+      'find the application route or hook that sends this response',
     ),
   ];
 }

@@ -134,7 +134,7 @@ export async function examine(
     const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');
     const found =
       needStore.has(part) && storeIsAway
-        ? [{ part, ...skipped('the store cannot be reached') }]
+        ? [{ part, ...skipped('not checked: the database cannot be reached') }]
         : await check(server.host.log, part, async () =>
             [await examination(subject, online)].flat(),
           );

@@ -49,10 +49,10 @@ async function readDocument(
   if (status >= 300 && status < 400) {
     response.destroy();
     const fault = failing(
-      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; the doctor does ` +
+      `${url} redirects (${status}) to ${headers.location ?? 'no address'}; the doctor does ` +
         'not follow redirects',
-      'an issuer must not redirect: set public_url (PUBLIC_URL) to the final address that ' +
-        'people and clients use',
+      'set public_url (PUBLIC_URL) to the final address that people and clients use, because ' +
+        'an issuer must not redirect',
     );
     return { fault };
   }
@@ -60,10 +60,10 @@ async function readDocument(
   const document = statuses.includes(status) ? parseObject(text) : null;
   if (document !== null) return { status, document, headers, from };
   const fault = failing(
-    `${url} returns ${status} and ${headers['content-type'] ?? 'no media type'} instead of ` +
-      `the server's document`,
-    'make the proxy forward this path to the application, or correct public_url ' +
-      '(PUBLIC_URL); for a 5xx, see the log of the process or proxy',
+    `${url} returns ${status} (${headers['content-type'] ?? 'no content type'}) instead of ` +
+      "the server's JSON document",
+    'make the proxy forward this path to the application, or correct public_url (PUBLIC_URL); ' +
+      'if the status is 5xx, see the log of the process or proxy',
   );
   return { fault };
 }

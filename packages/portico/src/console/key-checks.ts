@@ -73,7 +73,8 @@ function removable(keys: readonly KeyDescription[], now: number): readonly Findi
   if (old.length === 0) return [];
   return [
     warning(
-      `no ID token needs these keys any more: ${old.map(({ kid }) => kid).join(', ')}`,
+      'these keys are no longer needed to verify ID tokens: ' +
+        old.map(({ kid }) => kid).join(', '),
       'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate ' +
         '--if-older-than 90d on a schedule, which also removes them',
     ),

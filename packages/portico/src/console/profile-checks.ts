@@ -38,8 +38,8 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   return [
     ok(
       servers === null
-        ? `${held} must meet a profile: ${[...names].join(', ')}`
-        : `every client must meet the profile ${servers.name}`,
+        ? `clients that must meet a profile: ${held} (${[...names].join(', ')}); all of them do`
+        : `every client must meet the profile ${servers.name}, and all of them do`,
     ),
   ];
 }
@@ -52,8 +52,8 @@ async function missingKey(
   const known = await keys.all();
   if (known.some(({ algorithm }) => algorithms.includes(algorithm))) return null;
   return failing(
-    `there is no signing key for ${algorithms.join(' or ')} in ${config.key_path}, so openid ` +
-      'cannot be granted',
+    `there is no signing key for ${algorithms.join(' or ')} in ${config.key_path}, so ` +
+      'requests for openid fail',
     `run npx portico oauth:keys:generate --alg ${algorithms[0]}`,
   );
 }

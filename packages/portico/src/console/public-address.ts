@@ -67,10 +67,10 @@ async function examineIssuer(
   const asked = await documents.fetch(url);
   if ('fault' in asked) return withStripping(server, asked.fault);
   const document = asked.document as { readonly issuer?: unknown };
-  if (document.issuer === server.issuer) return ok(`${url} was fetched and contains this issuer`);
+  if (document.issuer === server.issuer) return ok(`${url} returns this server's issuer`);
   return failing(
-    `${url} has the issuer ${JSON.stringify(document.issuer)}, but this process ` +
-      `has ${server.issuer}`,
+    `${url} returns the issuer ${JSON.stringify(document.issuer)}, but this process has ` +
+      server.issuer,
     'set public_url (PUBLIC_URL) to the same value in every process, and point the ' +
       'address to these processes',
   );
@@ -100,9 +100,9 @@ async function examineInFront(
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
   const asked = await documents.fetch(url);
   const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
-  if (found === server.issuer) return ok(`${url} was fetched and contains this issuer`);
+  if (found === server.issuer) return ok(`${url} returns this server's issuer`);
   return warning(
-    `${url} does not lead to this server, but OAuth clients fetch its metadata there (RFC ` +
+    `${url} does not return this server's metadata, but OAuth clients look for it there (RFC ` +
       '8414 section 3.1)',
     `make the proxy forward /.well-known/*${server.basePath}, and all paths below it, to the ` +
       'application unchanged',
@@ -133,20 +133,18 @@ async function examineKeySet(
     .filter((each) => !own.some((key) => sameAs(key)(each)))
     .map(({ kid }) => String(kid));
   if (missing.length === 0 && foreign.length === 0) {
-    return ok(
-      `${url} was fetched and has the same keys as ${server.config.key_path}: ${own.length}`,
-    );
+    return ok(`${url} returns the same keys as ${server.config.key_path} (${own.length})`);
   }
   const difference = [
     ...(missing.length === 0 ? [] : [`does not have ${missing.join(', ')}`]),
     ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which is not in this directory`]),
   ];
   return failing(
-    `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked ` +
-      `here: ${server.config.key_path}`,
-    'use the same key directory (key_path, STORAGE_DIR) in every process, and let the ' +
-      'account that runs the server read each file in it (chown). After a change, caches ' +
-      'need up to five seconds',
+    `oauth_server:key_path: ${url} ${difference.join(' and ')} (compared with ` +
+      `${server.config.key_path})`,
+    'use the same key directory (key_path, STORAGE_DIR) in every process, and make each file ' +
+      'in it readable for the account that runs the server (chown). After a change, wait five ' +
+      'seconds, because keys are cached',
   );
 }
 
@@ -184,10 +182,10 @@ async function examineRoundTrip(
   const seen = typeof answer === 'string' ? question.open(answer) : null;
   if (seen === null) {
     return warning(
-      `${url} did not return the request that the process received`,
-      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions, and do ` +
-        'not cache this request there. If they do, check that the process there runs this ' +
-        'release and that its clock is right',
+      `${url} did not report what the process received, although the doctor asked for it`,
+      `make the proxies forward the header ${ROUND_TRIP_HEADER} in requests and responses, ` +
+        'and stop them from caching this URL. If that does not help, check that the process ' +
+        'runs this release and that its clock is correct',
     );
   }
   return judge(seen, new URL(server.issuer), asked.from);
@@ -222,9 +220,9 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   const scheme = issuer.protocol.slice(0, -1);
   const said = forwardedProto?.split(',', 1)[0]?.trim().toLowerCase() ?? null;
   if (said === scheme) return ok(`X-Forwarded-Proto is ${said}`);
-  if (said === null) return ok('no X-Forwarded-Proto is sent (the kit does not need it)');
+  if (said === null) return ok('X-Forwarded-Proto is not set (the kit does not need it)');
   return warning(
-    `X-Forwarded-Proto is ${said}, but public_url is ${scheme}`,
+    `X-Forwarded-Proto is ${said}, but public_url uses ${scheme}`,
     'make the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
   );
 }
@@ -296,7 +294,7 @@ function judgeAddress(
     `the process sees the address ${shown}, but this command sent the request from ${from}, ` +
       'and no proxy appends to X-Forwarded-For',
     `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies; ` +
-      'otherwise, all users share the address of the proxy. If a router translates ' +
-      'addresses (NAT), this is normal',
+      "without this, all users share the proxy's address. If a router translates addresses " +
+      '(NAT), the difference is normal',
   );
 }

@@ -33,7 +33,7 @@ export async function examineStore({
     return (
       (await unready(database)) ??
       failing(
-        `the store cannot be reached: ${message}`,
+        `the database cannot be reached: ${message}`,
         'start the database server, or correct database_url (DATABASE_URL)',
       )
     );
@@ -56,17 +56,20 @@ async function writeProblem(database: Subject['application']['database']): Promi
     return null;
   } catch (error) {
     return failing(
-      `the database accepts no writes: ${error instanceof Error ? error.message : String(error)}`,
-      'check three things: the disk is not full, the file and its folder belong to this ' +
-        'user, and database_url does not lead to a replica (docs/troubleshooting.md)',
+      `the database does not accept writes: ${error instanceof Error ? error.message : String(error)}`,
+      'check that the disk is not full, that the file and its folder belong to this user, and ' +
+        'that database_url does not point to a replica (docs/troubleshooting.md)',
     );
   }
 }
 
 export async function examineSchema({ application }: Subject): Promise<Finding> {
   const pending = pendingSteps(await application.migrations());
-  if (pending.length === 0) return ok('every step is applied');
-  return failing(`not applied: ${pending.join(', ')}`, 'run npx portico db:migrate up');
+  if (pending.length === 0) return ok('all database migrations are applied');
+  return failing(
+    `these database migrations are not applied: ${pending.join(', ')}`,
+    'run npx portico db:migrate up',
+  );
 }
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
@@ -77,8 +80,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   const all = await keys.all();
   if (all.length === 0) {
     return failing(
-      `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid ` +
-        'cannot be granted',
+      `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
+        'openid fail',
       'if there were keys before, restore their directory or set key_path to it; otherwise ' +
         'run npx portico oauth:server:setup',
     );
@@ -133,9 +136,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   return failing(
     `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner ` +
       `(uid ${owner.uid}): ${named}`,
-    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ` +
-      `${quoted(directory)}; otherwise, run chown with the account that runs the server. ` +
-      'Also run console commands as that account',
+    `if the server runs as uid ${owner.uid}, run chown -R ${owner.uid}:${owner.gid} ` +
+      `${quoted(directory)}; otherwise, use chown to give the files to the account that runs ` +
+      'the server. Run console commands as that account, too',
   );
 }
 
@@ -156,7 +159,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
   return warning(
     `oauth_server:key_path: ${directory} belongs to root, but the folder ${around} belongs ` +
       `to uid ${owner.uid}. A server that does not run as root cannot read the keys`,
-    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
+    `if the server runs as uid ${owner.uid}, run chown -R ${owner.uid}:${owner.gid} ` +
+      quoted(directory),
   );
 }
 
@@ -213,7 +217,7 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
 
 export async function examineClients({ application, server }: Subject): Promise<Finding> {
   if (pendingSteps(await application.migrations()).length > 0)
-    return skipped('the schema is not applied');
+    return skipped('not checked: some database migrations are not applied');
   let count = 0;
   const having = await livingClients(server, ({ scopes, registeredBy }) => {
     count += 1;

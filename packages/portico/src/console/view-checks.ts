@@ -37,14 +37,14 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (problem !== null) return problem;
   if (server.admitsUnverified && !(await saysWhoAsks(server, consentData))) {
     return failing(
-      "oauth/consent does not show the client's name when no operator has registered the client",
+      'the view oauth/consent does not show the name of a client that no operator has registered',
       "show unverified.asks or clientName, as Portico's own view does",
     );
   }
   const others = (await application.views?.problems()) ?? [];
   if (others.length > 0) {
     return warning(
-      'cannot be compiled: ' +
+      'some views cannot be compiled: ' +
         others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; '),
       'fix these views, then restart the application; until then, the built-in pages still work',
     );
@@ -156,7 +156,7 @@ function problemOfForm(
   if (lacking.length > 0) {
     const names = lacking.map(([name]) => name).join(', ');
     return failing(
-      `the form in oauth/consent does not have ${names}, so no answer can be accepted`,
+      `the form in oauth/consent does not have ${names}, so Portico cannot accept its answers`,
       "copy these fields from Portico's own view",
     );
   }

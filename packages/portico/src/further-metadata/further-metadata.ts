@@ -107,7 +107,8 @@ export class FurtherMetadata {
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
       const field = this.fields.find((each) => each.name === name);
-      if (field === undefined) throw new RegistrationError(`This server does not offer ${name}`);
+      if (field === undefined)
+        throw new RegistrationError(`This server does not support the field ${name}`);
       if (given.length > field.most)
         throw new RegistrationError(`A client can have at most ${field.most} values of ${name}`);
       for (const value of given) {

@@ -118,10 +118,10 @@ function requireFilter(
   now: number,
 ): void {
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
-    throw new AccessError('That is not a client id');
+    throw new AccessError('The client id is not valid');
   if (person !== undefined) requirePerson(person);
   if (scope !== undefined && !isScopeToken(scope))
-    throw new AccessError('That is not a valid scope; give one scope');
+    throw new AccessError('The scope is not valid; enter exactly one scope');
   if (unusedSince !== undefined && !(unusedSince <= now)) {
     throw new AccessError('unusedSince must be in the past');
   }

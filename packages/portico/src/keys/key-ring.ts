@@ -109,7 +109,8 @@ export class KeyRing {
     this.algorithms.form(algorithm);
     if (signers.some((each) => each.algorithm === algorithm)) {
       throw new KeyRotationError(
-        `A KeySigner signs with ${algorithm}, so a key file would not be used`,
+        `A KeySigner already signs with ${algorithm}, so a key file for this algorithm would ` +
+          'not be used',
       );
     }
     const made = await newKey(algorithm);

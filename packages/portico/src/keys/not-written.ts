@@ -9,8 +9,9 @@ export function notWritten(directory: string, cause: unknown, effect: string): u
   if (cause instanceof NotGivenError) {
     const why = getErrorCode(cause.cause);
     return new KeyRotationError(
-      `The key directory ${directory} belongs to uid ${cause.uid}, and a key that root makes ` +
-        `cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as that user`,
+      `The key directory ${directory} belongs to uid ${cause.uid}, but the new key cannot be ` +
+        `given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as ` +
+        'that user',
       { cause },
     );
   }

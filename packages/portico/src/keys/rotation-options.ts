@@ -44,8 +44,8 @@ export async function requireReadable(files: KeyFiles): Promise<void> {
   if (owner === null || owner.uid === 0 || staged === undefined) return;
   throw new KeyRotationError(
     `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, ` +
-      `and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
-      'remove this key, and run the command as the account that runs the server',
+      `but its directory belongs to uid ${owner.uid}, and that user cannot read the key: ` +
+      `${UNCHANGED}; remove this key, and run the command as the account that runs the server`,
   );
 }
 
@@ -84,8 +84,8 @@ export function dueKeys(
   const files = asked.filter(({ file }) => file !== null);
   if (files.length === 0 && (algorithm !== undefined || atOnce === true)) {
     throw new KeyRotationError(
-      'A KeySigner signs, so there is no key file to replace. Pass another KeySigner to the ' +
-        'server (docs/keys.md)',
+      'A KeySigner signs the ID tokens, so there is no key file to replace. Pass another ' +
+        'KeySigner to the server (docs/keys.md)',
     );
   }
   if (atOnce === true) return files;

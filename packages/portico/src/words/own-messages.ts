@@ -62,7 +62,7 @@ function listFiles(folder: string): readonly string[] {
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isRecord(read) ? read : 'must be an object that maps keys to texts';
+    return isRecord(read) ? read : 'must be a JSON object with message keys and their texts';
   } catch (error) {
     return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }

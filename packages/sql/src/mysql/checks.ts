@@ -32,9 +32,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
   );
   const flushes = settings.text('innodb_flush_log_at_trx_commit');
   const isCluster = isOn(settings.find('wsrep_on'));
-  const isLost = isCluster
-    ? 'is lost when all nodes crash together'
-    : 'is lost when the machine crashes';
+  const isLost = isCluster ? 'if all nodes crash together' : 'if the machine crashes';
   const writesLog = isOn(settings.find('log_bin')) && !isCluster;
   const syncs = settings.find('sync_binlog') ?? '1';
   return orOk(
@@ -42,8 +40,8 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
       flushes === '1'
         ? null
         : warning(
-            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of confirmed ` +
-              `writes, including revocations, ${isLost}`,
+            `innodb_flush_log_at_trx_commit is ${flushes}: ${isLost}, up to a second of ` +
+              'confirmed writes is lost, including revocations',
             'set innodb_flush_log_at_trx_commit = 1',
           ),
       writesLog && syncs !== '1'
@@ -71,12 +69,13 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
     return [
       failing(
-        'the server is read-only: every write gets 503, or does not reach the other servers',
+        'the server is read-only: requests that write get 503, or their writes do not reach ' +
+          'the other servers',
         'point database_url (DATABASE_URL) to the server that accepts writes',
       ),
     ];
   }
-  if (!isOn(settings.find('wsrep_on'))) return [ok('one server, which accepts writes')];
+  if (!isOn(settings.find('wsrep_on'))) return [ok('a single server, which accepts writes')];
   return examineCluster(database, settings);
 }
 
@@ -155,8 +154,8 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
         : null,
       retries === 0
         ? warning(
-            'wsrep_retry_autocommit is 0: each conflict between nodes is reported to Portico, ' +
-              'which then retries',
+            'wsrep_retry_autocommit is 0: after each conflict between nodes, Portico has to ' +
+              'send the statement again',
             'set wsrep_retry_autocommit = 1 or more',
           )
         : null,
@@ -188,8 +187,8 @@ async function examineConnections({
     ...[
       pool !== null && wait < pool.lifetime
         ? warning(
-            `wait_timeout is ${wait} s: the server closes connections that the pool keeps for ` +
-              `${pool.lifetime} s`,
+            `wait_timeout is ${wait} s, but the pool keeps connections for ${pool.lifetime} ` +
+              's: the server closes them first',
             `set database_connection_lifetime below wait_timeout, or increase wait_timeout`,
           )
         : null,

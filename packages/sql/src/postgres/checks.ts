@@ -98,7 +98,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   const { rows } = await database.execute<Standbys>(STANDBYS);
   const [standbys] = rows;
   if (standbys === undefined)
-    return [skipped('the server does not report which standbys are attached')];
+    return [skipped('not checked: the server does not report which standbys are attached')];
   return [
     judgeStandbys(
       standbys,
@@ -126,7 +126,7 @@ function judgeStandbys(
   level: string,
 ): Finding {
   if (names === '') {
-    if (attached === 0) return ok('one server, without standbys');
+    if (attached === 0) return ok('a single server, without standbys');
     return warning(
       `${plural(attached, 'standby follows', 'standbys follow')} asynchronously: ${LOST}`,
       "attach two standbys and set synchronous_standby_names = 'ANY 1 (…)'",

@@ -48,7 +48,7 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
     'PRAGMA database_list',
   );
   const file = rows.find(({ name }) => name === 'main')?.file ?? '';
-  if (file === '') return [ok('in memory: all data is lost when the process ends')];
+  if (file === '') return [ok('the database is in memory: all data is lost when the process ends')];
   const found = await realpath(file);
   const { bavail, bsize } = await statfs(found);
   // This file exists only on Linux.

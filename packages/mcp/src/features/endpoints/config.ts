@@ -9,7 +9,7 @@ const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 const endpoint = z.strictObject(
   {
     name: z
-      .string({ error: 'must be the display name of the endpoint' })
+      .string({ error: 'must be a string: the endpoint name that clients show' })
       .min(1, 'is empty')
       .optional(),
     instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
@@ -35,7 +35,7 @@ export const endpointsShape = {
           'is the built-in endpoint; configure it in the section mcp',
         ),
       endpoint,
-      { error: "must be a map of paths, for example { '/assistants/mcp': {} }" },
+      { error: "must be an object with paths as keys, for example { '/assistants/mcp': {} }" },
     )
     .optional(),
 };

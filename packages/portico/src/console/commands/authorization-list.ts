@@ -21,13 +21,13 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     .option('--client <client_id>', 'only authorizations of this application')
     .option(
       '--person <provider_and_id...>',
-      "only authorizations of this person: the provider's name and the person's id",
+      "only authorizations of this person; takes two values: the provider and the person's id",
     )
     .option('--scope <scope>', 'only authorizations with this scope')
     .option(
       '--unused-since <time>',
-      'only authorizations that got no tokens since this time: a date, a time, or an age ' +
-        'such as 90d',
+      'only authorizations that have received no new tokens since this time: a date, a time, ' +
+        'or an age such as 90d',
     )
     .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')

@@ -8,7 +8,7 @@ export const addAuthorizationRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:revoke')
     .description('revoke authorizations: their tokens and codes are refused from now on')
-    .argument('<ids...>', 'the ids that oauth:authorization:list prints')
+    .argument('<ids...>', 'the ids of the authorizations; see oauth:authorization:list')
     .option('--json', 'print only JSON to standard output')
     .action(async (ids: string[], options: { json?: boolean }) => {
       const { access } = await openServer(context);

@@ -60,12 +60,12 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
     addKeyOptions(command, choices);
     addFeatureOptions(command, choices);
     command
-      .option('--site <url>', 'its website (https); the consent screen shows it')
+      .option('--site <url>', "the application's website (https), shown on the consent screen")
       .option(
         '--logo <file or URL>',
-        'its logo for the consent and applications pages: a file or URL; PNG, JPEG, GIF or ' +
-          'WebP, at most 64 KB and 512 × 512 pixels. Portico fetches a URL once, now, and ' +
-          'stores the image. Requires oauth_server:client_logos',
+        "the application's logo, for the consent and applications pages: a PNG, JPEG, GIF or " +
+          'WebP image of at most 64 KB and 512 × 512 pixels. If you pass a URL, Portico fetches ' +
+          'the image once and stores it. Requires oauth_server:client_logos',
       )
       .option('--json', 'print only JSON to standard output')
       .action((name: string, options: Given) => create(context, choices, name, options));
@@ -75,10 +75,14 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
 /** Adds the options for the client's type and rights. */
 function addKindOptions(command: Command): void {
   command
-    .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
+    .option(
+      '--redirect <uri>',
+      'a redirect URI; requests must use exactly this URI (repeatable)',
+      collect,
+    )
     .option(
       '--scope <scopes>',
-      'the scopes that it may request, separated by commas (repeatable)',
+      'the scopes that the application may request, separated by commas (repeatable)',
       collectList,
     )
     .option(
@@ -93,15 +97,14 @@ function addKindOptions(command: Command): void {
     )
     .option(
       '--native',
-      'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] ' +
-        'or http://localhost match on any port, ' +
-        'and a redirect URI can have a private-use scheme, such as com.example.app:/callback',
+      'a native application: redirect URIs at http://127.0.0.1, http://[::1] or ' +
+        'http://localhost match on any port, and redirect URIs can use a private-use scheme, ' +
+        'such as com.example.app:/callback',
     )
     .option(
       '--allow-scheme <scheme>',
-      'with --native: also allow a private-use scheme without a dot, such as cursor, in ' +
-        'its redirect URIs (repeatable); ' +
-        'other programs on the device can claim this scheme too',
+      'with --native: also allow redirect URIs with this private-use scheme, which has no ' +
+        'dot, such as cursor (repeatable). Other programs on the device can use the same scheme',
       collect,
     );
 }
@@ -111,28 +114,30 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
   command
     .option(
       '--id-token-alg <algorithm>',
-      `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
-        'for any other algorithm, first generate a key (see oauth:keys:generate --help)',
+      `the algorithm for the application's ID tokens: ${joinAlternatives(algorithms)} ` +
+        '(default: RS256); for other algorithms, first generate a key (see oauth:keys:generate ' +
+        '--help)',
     )
     .option(
       '--jwks <file or URL>',
-      'its public keys (RFC 7517): a file, or the https URL where it publishes them. The ' +
-        'client then authenticates with private_key_jwt and has no secret',
+      "the application's public keys (RFC 7517): a file, or the https URL where the " +
+        'application publishes them. The client then authenticates with private_key_jwt and has ' +
+        'no secret',
     )
     .option(
       '--jwks-alg <algorithm>',
-      'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: ' +
-        'all that its keys support)',
+      'accept only this signing algorithm from the application: RS256, PS256, ES256, EdDSA or ' +
+        'Ed25519 (default: all that its keys support)',
     )
     .option(
       '--workload <issuer>',
-      'for a program with a token from its platform, such as a Kubernetes pod: the issuer ' +
-        'of the token (see oauth_server:trusted_issuers). The client has no secret',
+      'for a program that gets a token from its platform, such as a Kubernetes pod: the ' +
+        'issuer of that token (see oauth_server:trusted_issuers). The client then has no secret',
     )
     .option(
       '--subject <pattern>',
-      'with --workload: the sub of its token; a final * after / or : matches any one ' +
-        'segment, for example system:serviceaccount:prod:*',
+      "with --workload: the sub of the program's token. A * at the end, after / or :, matches " +
+        'any single segment, for example system:serviceaccount:prod:*',
     );
 }
 

@@ -27,14 +27,17 @@ export const addClientList =
       .description('list the registered applications')
       .option(
         '--limit <number>',
-        'print a page of at most this many applications, 1 to 1000, sorted by id. Without ' +
-          '--limit and --after: all, oldest first',
+        'print one page of at most this many applications (1 to 1000), sorted by id. Without ' +
+          '--limit and --after, the command prints all applications, oldest first',
       )
       .option(
         '--after <cursor>',
         'show the next page; use the cursor that the previous page printed',
       )
-      .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
+      .option(
+        '--json',
+        'print only JSON to standard output: a list, or { items, next } with --limit or --after',
+      )
       .action(async ({ json, ...page }: PageOptions & { readonly json?: boolean }) => {
         const server = await openServer(context);
         if (page.limit !== undefined || page.after !== undefined) {

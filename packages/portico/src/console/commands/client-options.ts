@@ -48,7 +48,7 @@ export async function namedLogo(
   try {
     return { logo: await readFile(logo) };
   } catch (cause) {
-    throw new RegistrationError(`The logo ${logo} cannot be read: there is no such file`, {
+    throw new RegistrationError(`The logo ${logo} cannot be read; check the path of the file`, {
       cause,
     });
   }

@@ -7,8 +7,8 @@ export const addClientRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:client:revoke')
     .description(
-      'revoke an application and all its tokens. A document URL is blocked, even if no one ' +
-        'has used it yet',
+      'revoke an application and all its tokens. If you pass the URL of a client document, ' +
+        'the URL is blocked, even if no one has used it yet',
     )
     .argument('<client_id>')
     .action(async (clientId: string) => {

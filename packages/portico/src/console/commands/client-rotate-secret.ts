@@ -16,12 +16,12 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     .argument('<client_id>')
     .option(
       '--overlap <span>',
-      'how long the previous secret is still accepted, such as 12h (default: one day)',
+      'how long the previous secret stays valid, such as 12h (default: one day)',
     )
     .option(
       '--now',
-      'stop accepting earlier secrets now; the application cannot authenticate until it ' +
-        'has the new secret',
+      'refuse earlier secrets immediately; the application cannot authenticate until it has ' +
+        'the new secret',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (clientId: string, options: AskedRotation) => {
@@ -30,7 +30,8 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
         context.fail(
-          'With --overlap 0, the application would fail immediately. If you want this, use --now',
+          'With --overlap 0, the application could not authenticate until it has the new ' +
+            'secret. If you want this, use --now',
         );
       const { clients } = await openServer(context);
       const { secret, previousExpiresAt } = await orFail(

@@ -6,8 +6,8 @@ export const addClientUnblock: AddCommands = (program, context) => {
   program
     .command('oauth:client:unblock')
     .description(
-      'unblock a document URL that oauth:client:revoke blocked; earlier access stays ' +
-        'revoked, and people must allow the application again',
+      'unblock the URL of a client document that oauth:client:revoke blocked. Earlier access ' +
+        'stays revoked: people must allow the application again',
     )
     .argument('<url>')
     .action(async (url: string) => {

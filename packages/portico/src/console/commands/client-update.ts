@@ -46,9 +46,9 @@ export const addClientUpdate =
     const command = program
       .command('oauth:client:update')
       .description(
-        'change an application that an operator registered; applies all changes, or none. ' +
-          "Removals take effect at the application's next request, also for existing tokens and " +
-          'pending requests',
+        'change an application that an operator registered. If one change is refused, none ' +
+          "are applied. What you remove stops working at the application's next request, even " +
+          'for existing tokens and pending requests',
       )
       .argument('<client_id>');
     addAccessOptions(command);
@@ -76,24 +76,24 @@ function addAccessOptions(command: Command): void {
     .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
     .option(
       '--remove-redirect-uri <uri>',
-      'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes ' +
-        'that were sent there are refused',
+      'remove a redirect URI, exactly as oauth:client:show prints it (repeatable); codes that ' +
+        'were already sent to it are refused',
       collect,
     )
     .option(
       '--allow-scheme <scheme>',
-      'also allow a private-use scheme without a dot in --add-redirect-uri, as for ' +
-        'oauth:client:create (repeatable)',
+      'allow this private-use scheme without a dot in --add-redirect-uri; see ' +
+        'oauth:client:create --help (repeatable)',
       collect,
     )
     .option(
       '--add-scope <scopes>',
-      'add scopes that it may request, separated by commas (repeatable)',
+      'add scopes that the application may request, separated by commas (repeatable)',
       collectList,
     )
     .option(
       '--remove-scope <scopes>',
-      'remove scopes, separated by commas (repeatable); its existing tokens lose them too',
+      'remove scopes, separated by commas (repeatable); existing tokens lose them too',
       collectList,
     )
     .option(
@@ -103,9 +103,9 @@ function addAccessOptions(command: Command): void {
     )
     .option(
       '--remove-grant <grant>',
-      'remove a grant type (repeatable). Until you add it again, the following stops ' +
-        'working. authorization_code: all access that people allowed; client_credentials: ' +
-        'its own tokens; refresh_token: its refresh tokens',
+      'remove a grant type (repeatable). Until you add it again, these stop working: for ' +
+        'authorization_code, all access that people allowed; for client_credentials, the ' +
+        "application's own tokens; for refresh_token, its refresh tokens",
       collect,
     );
 }
@@ -115,13 +115,17 @@ function addOtherOptions(command: Command): void {
   command
     .option(
       '--jwks <file or URL>',
-      'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
+      'the new public keys (RFC 7517): a file, or the https URL where the application ' +
+        'publishes them',
     )
-    .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
-    .option('--site <url>', 'its website (https); the consent screen shows it')
-    .option('--remove-site', 'remove its website')
-    .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
-    .option('--remove-logo', 'remove its logo');
+    .option(
+      '--jwks-alg <algorithm>',
+      'from now on, accept only this signing algorithm from the application',
+    )
+    .option('--site <url>', "the application's website (https), shown on the consent screen")
+    .option('--remove-site', "remove the application's website")
+    .option('--logo <file or URL>', 'the new logo; see oauth:client:create --help')
+    .option('--remove-logo', "remove the application's logo");
 }
 
 async function update(

@@ -18,7 +18,9 @@ export async function requireYes(
 ): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY)
-    context.fail(`${question} There is no terminal for the confirmation. Add --yes.`);
+    context.fail(
+      `${question} This command asks for confirmation, but there is no terminal. Add --yes.`,
+    );
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // The input can also end before the operator has answered.

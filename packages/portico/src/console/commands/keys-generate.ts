@@ -13,8 +13,9 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
       .description('create a signing key and use it from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
-        `${joinAlternatives(algorithms)} (default: RS256); keys with other algorithms sign ` +
-          'only for applications created with --id-token-alg',
+        `the key's algorithm: ${joinAlternatives(algorithms)} (default: RS256). Keys with ` +
+          'other algorithms are used only for applications that have this algorithm ' +
+          '(--id-token-alg)',
       )
       .option('--json', 'print only JSON to standard output')
       .action(

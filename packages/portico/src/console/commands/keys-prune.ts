@@ -7,11 +7,11 @@ export const addKeysPrune: AddCommands = (program, context) => {
   program
     .command('oauth:keys:prune')
     .description(
-      'remove keys that no longer sign and are old enough; keeps the newest key of each algorithm',
+      'remove keys that stopped signing long enough ago; keeps the newest key of each algorithm',
     )
     .option(
       '--older-than <span>',
-      'how long ago the key must have stopped signing, such as 30d (default: ' +
+      'remove only keys that stopped signing at least this long ago, such as 30d (default: ' +
         'oauth_server:id_token_ttl)',
     )
     .option('--json', 'print only JSON to standard output')

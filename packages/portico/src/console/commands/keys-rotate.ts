@@ -19,13 +19,14 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
     program
       .command('oauth:keys:rotate')
       .description(
-        'replace the signing keys: publish the next key now, use it in 15 minutes, and ' +
-          'remove keys that no ID token needs any more. You can run this on a schedule, for ' +
-          'example every hour with --if-older-than 30d',
+        'replace the signing keys: publish the next key now, use it in 15 minutes, and remove ' +
+          'keys that are no longer needed to verify ID tokens. You can run this command on a ' +
+          'schedule, for example every hour with --if-older-than 30d',
       )
       .option(
         '--alg <algorithm>',
-        `${joinAlternatives(algorithms)} (default: every algorithm that has a key)`,
+        `replace only the key for this algorithm: ${joinAlternatives(algorithms)} (default: ` +
+          'every algorithm that has a key)',
       )
       .option(
         '--if-older-than <time>',

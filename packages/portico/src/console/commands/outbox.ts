@@ -23,11 +23,14 @@ const addOutboxList: AddCommands = (program, context) => {
   program
     .command('oauth:outbox')
     .description(
-      'list messages to other systems that are waiting or could not be delivered, newest ' +
-        'first',
+      'list messages to other systems that are waiting for delivery or could not be ' +
+        'delivered, newest first',
     )
     .option('--receiver <receiver>', 'only messages for this receiver, such as a client_id')
-    .option('--undelivered', 'only messages that are not retried automatically')
+    .option(
+      '--undelivered',
+      'only messages that could not be delivered and are not retried automatically',
+    )
     .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
     .option(
       '--after <id>',
@@ -62,16 +65,17 @@ const addOutboxRetry: AddCommands = (program, context) => {
     .command('oauth:outbox:retry')
     .description('retry messages that could not be delivered, for up to a day')
     .argument('[id]', 'the id of one message, as oauth:outbox prints it')
-    .option('--receiver <receiver>', 'all messages for this receiver')
-    .option('--all', 'all messages')
+    .option('--receiver <receiver>', 'retry all messages for this receiver')
+    .option('--all', 'retry all messages')
     .action(async (id: string | undefined, options: Selected) => {
       const outbox = await open(context);
       const selection = select(context, id, options);
       const count = await outbox.retry(selection);
       if (id !== undefined && count === 0)
-        context.fail(`There is no undelivered message ${quotedPublic(id)}`);
+        context.fail(`No undelivered message has the id ${quotedPublic(id)}; see oauth:outbox`);
       context.print(
-        `${count} messages wait again; messages that were already waiting are retried now.`,
+        `${count} messages are waiting for delivery again. Messages that were already waiting ` +
+          'are retried now.',
       );
     });
 };
@@ -83,15 +87,19 @@ const addOutboxDiscard: AddCommands = (program, context) => {
     .argument('[id]', 'the id of one message, as oauth:outbox prints it')
     .option(
       '--receiver <receiver>',
-      'all messages for this receiver, including those that are waiting',
+      'remove all messages for this receiver, including those that are still waiting',
     )
-    .option('--undelivered', 'all messages that are not retried automatically')
+    .option(
+      '--undelivered',
+      'remove all messages that could not be delivered and are not retried automatically',
+    )
     .action(async (id: string | undefined, { undelivered = false, ...options }: Selected) => {
       const outbox = await open(context);
       const selection = select(context, id, { ...options, all: undelivered });
       const state = undelivered ? { state: 'undelivered' as const } : {};
       const count = await outbox.discard({ ...selection, ...state });
-      if (id !== undefined && count === 0) context.fail(`There is no message ${quotedPublic(id)}`);
+      if (id !== undefined && count === 0)
+        context.fail(`No message has the id ${quotedPublic(id)}; see oauth:outbox`);
       context.print(`Removed ${count} messages.`);
     });
 };
@@ -116,10 +124,10 @@ function select(
   { receiver, all = false }: Selected,
 ): { readonly id?: string; readonly receiver?: string } {
   if (id !== undefined && (receiver !== undefined || all))
-    return context.fail('Give either the id of one message or an option, not both');
+    return context.fail('Pass either the id of one message or an option, not both');
   if (id !== undefined) return { id };
   if (receiver !== undefined) return { receiver };
-  return all ? {} : context.fail('Give the id of a message or an option; see --help');
+  return all ? {} : context.fail('Pass the id of a message or an option; see --help');
 }
 
 function describe(message: ListedMessage): string {

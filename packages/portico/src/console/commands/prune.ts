@@ -6,8 +6,8 @@ export const addPrune: AddCommands = (program, context) => {
   program
     .command('oauth:prune')
     .description(
-      'remove expired rows in small batches; safe while the server runs. The server also ' +
-        'does this regularly',
+      'remove expired rows in small batches, even while the server runs. The server also does ' +
+        'this regularly',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {

@@ -7,7 +7,7 @@ export const addRestored: AddCommands = (program, context) => {
     .command('oauth:restored')
     .description(
       'run this after you restore a backup. It ends all authorizations and tokens, because ' +
-        'the backup does not know which of them were revoked or used later',
+        'the backup does not show which of them were revoked or used later',
     )
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print only JSON to standard output')

@@ -103,13 +103,13 @@ function reportWithoutApplication(error: unknown): string {
 
 function createProgram(io: ConsoleIo): Command {
   return new Command('portico')
-    .description('The console of an application that embeds Portico.')
+    .description('Commands for an application that uses Portico.')
     .usage('[--app <file>] <command>')
     .option(
       '--app <file>',
-      'the file that defines the application (default: found from the current folder)',
+      'the file that defines the application (default: searched for from the current folder)',
     )
-    .option('--config <file>', 'like --app, for a file that only the console uses')
+    .option('--config <file>', 'like --app, but for a file that only these commands use')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })

@@ -36,7 +36,7 @@ export const addAuditList: AddCommands = (program, context) => {
     .option('--client <client_id>', 'only events about this application')
     .option(
       '--person <provider_and_id...>',
-      "only events about this person: the provider's name and the person's id",
+      "only events about this person; takes two values: the provider and the person's id",
     )
     .option(
       '--authorization <id>',
@@ -46,7 +46,7 @@ export const addAuditList: AddCommands = (program, context) => {
     .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
-    .option('--json-lines', 'print all events, each as one line of JSON (ignores --limit)')
+    .option('--json-lines', 'print each event as one line of JSON; without --limit, all events')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const server = await openServer(context);

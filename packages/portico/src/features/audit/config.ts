@@ -14,8 +14,11 @@ const audit = z.strictObject(
       .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days (100 years)`)
       .optional(),
     stream: z
-      .string({ error: 'must be - or the absolute path of a file' })
-      .refine((to) => to === '-' || path.isAbsolute(to), 'must be - or the absolute path of a file')
+      .string({ error: 'must be - (standard output) or the absolute path of a file' })
+      .refine(
+        (to) => to === '-' || path.isAbsolute(to),
+        'must be - (standard output) or the absolute path of a file',
+      )
       .optional(),
   },
   { error: 'must be an object { keep, retention_days, stream }' },

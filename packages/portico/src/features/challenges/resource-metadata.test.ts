@@ -7,7 +7,7 @@ describe('challenges', () => {
   const key = 'oauth_server:challenge';
 
   test.each([
-    ['', 'needs oauth_server:audience; set that to the API that the metadata describes'],
+    ['', 'needs oauth_server:audience; set oauth_server:audience to the URL of your API'],
     [
       'https://api.example/mcp',
       'cannot publish the metadata of https://api.example/mcp, because that API is not on https://portal.example; use @portico/resource-server in that API',

@@ -12,7 +12,7 @@ export function challengeProblems(
     return [
       {
         key,
-        message: 'needs oauth_server:audience; set that to the API that the metadata describes',
+        message: 'needs oauth_server:audience; set oauth_server:audience to the URL of your API',
       },
     ];
   }

@@ -17,6 +17,9 @@ export async function examineDocuments(
   }
   const { allowed_hosts: allowed } = config === true ? {} : config;
   return [
-    ok(`accepted from ${allowed?.join(', ') ?? 'any host'}: ${known} known, ${blocked} blocked`),
+    ok(
+      `client documents are accepted from ${allowed?.join(', ') ?? 'any host'} (known: ` +
+        `${known}, blocked: ${blocked})`,
+    ),
   ];
 }

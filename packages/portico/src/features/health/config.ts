@@ -14,7 +14,7 @@ const healthPath = z.union([
  * spelling. An empty path is rejected, because it would match the whole application.
  */
 function healthPathProblem(path: string): string | null {
-  if (path === '') return 'must not be empty; to turn it off, set it to false';
+  if (path === '') return 'must not be empty; to turn this probe off, set it to false';
   if (/^\/oauth(?:\/|$)/.test(path))
     return 'must not be below /oauth, which the other endpoints use';
   return basePathProblems(path)[0] ?? null;

@@ -7,14 +7,14 @@ import type { Link } from './links.ts';
 import type { OrganizationAccess } from './organization-access.ts';
 
 const CONSOLE = { by: 'console' } as const;
-const PERSON = "the account: the provider's name and the person's id";
+const PERSON = "the account; takes two values: the provider and the person's id";
 
 const addLinkCreate: AddCommands = (program, context) => {
   program
     .command('oauth:link:create')
     .description('link a subject of a trusted issuer to an account')
     .argument('<issuer>', 'the issuer, as in oauth_server:trusted_issuers')
-    .argument('<subject>', 'the value of sub in its assertions')
+    .argument('<subject>', "the value of sub in the issuer's assertions")
     .requiredOption('--person <provider_and_id...>', PERSON)
     .action(async (issuer: string, subject: string, options: WithPerson) => {
       const person = readPerson(context, options.person);
@@ -26,7 +26,7 @@ const addLinkCreate: AddCommands = (program, context) => {
 const addLinkList: AddCommands = (program, context) => {
   program
     .command('oauth:link:list')
-    .description('list the accounts that subjects of trusted issuers are linked to')
+    .description('list the links between subjects of trusted issuers and accounts')
     .option('--limit <number>', 'the maximum number of rows, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'show the next page; use the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
@@ -64,7 +64,7 @@ const addAllow: AddCommands = (program, context) => {
     )
     .argument(
       '[client_id]',
-      'the client; without it, all clients except those whose access was ended individually',
+      'the client; if you omit it, all clients except those whose access was ended individually',
     )
     .requiredOption('--person <provider_and_id...>', PERSON)
     .action(async (clientId: string | undefined, options: WithPerson) => {

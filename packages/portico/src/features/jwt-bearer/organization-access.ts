@@ -90,12 +90,11 @@ export class OrganizationAccess implements GivenAccess {
     if (host.accountFor !== null) throw new AccessError(HOST_DECIDES);
     if (!trustedIssuers.trusts(issuer, 'people'))
       throw new AccessError(
-        `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with ` +
-          'asserts: people',
+        `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with asserts: ` +
+          "['people']; add it first",
       );
     const user = await accounts.active(person);
-    if (user === null)
-      throw new AccessError('No account that can sign in has this provider and id');
+    if (user === null) throw new AccessError('No active account has this provider and id');
     const { provider, id } = user.reference;
     if (!samePerson(user.reference, person))
       throw new AccessError(
@@ -129,7 +128,9 @@ export class OrganizationAccess implements GivenAccess {
       await this.#revokeGiven(link, acting);
     }
     if (removed === 0)
-      throw new AccessError('This subject of this issuer is not linked; see oauth:link:list');
+      throw new AccessError(
+        'No account is linked to this subject of this issuer; see oauth:link:list',
+      );
   }
 
   /**
@@ -148,13 +149,18 @@ export class OrganizationAccess implements GivenAccess {
 
   async #allowAll(person: PersonReference, now: number): Promise<void> {
     if (await this.#pairs.allowAll(person, now)) return;
-    throw new AccessError('For this person, the access of all clients was not ended');
+    throw new AccessError(
+      'There is nothing to undo: access was not ended for all clients of this person. To ' +
+        'allow a single client again, pass its id',
+    );
   }
 
   async #allowOne(pair: Pair, now: number): Promise<void> {
     const client = await this.#server.store.clients.findClient(pair.clientId);
     if (client !== null && (await this.#pairs.allow(pair, now))) return;
-    throw new AccessError('For this person and client, no access of an organization was ended');
+    throw new AccessError(
+      "There is nothing to undo: no organization's access was ended for this person and client",
+    );
   }
 
   /** Ask the host last, so that an operator can end stored access even if the host fails. */
@@ -191,8 +197,8 @@ interface Ended {
 }
 
 const HOST_DECIDES =
-  'The application decides which account a subject means (Host.accountFor), so links ' +
-  'do not exist here';
+  'The application decides which account a subject means (Host.accountFor), so this server ' +
+  'has no links';
 
 function requireAccount({ issuer, subject }: LinkedSubject): LinkedSubject {
   for (const [name, text] of Object.entries({ issuer, subject })) {

@@ -40,8 +40,8 @@ describe('a logo', () => {
     [gif(8, 8, 65_537), 'The logo is larger than 64 KB'],
     [gif(513, 8), 'The logo is 513 × 8 pixels; the maximum is 512 × 512'],
     [gif(8, 513), 'The logo is 8 × 513 pixels; the maximum is 512 × 512'],
-    [Buffer.from('<svg/>'), 'The logo is not a PNG, JPEG, GIF or WebP picture'],
-    [new Uint8Array(), 'The logo is not a PNG, JPEG, GIF or WebP picture'],
+    [Buffer.from('<svg/>'), 'The logo is not a PNG, JPEG, GIF or WebP image'],
+    [new Uint8Array(), 'The logo is not a PNG, JPEG, GIF or WebP image'],
   ])('must have a size and type that pages can show: %#', (bytes, problem) => {
     expect(() => checkLogo(bytes)).toThrow(refusal(problem));
   });
@@ -55,7 +55,7 @@ describe('a logo', () => {
     expect(await namedLogo({ logo: gif(8, 8) }, fetchedBy(nothing))).toEqual(checkLogo(gif(8, 8)));
     await expect(
       namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, fetchedBy(nothing)),
-    ).rejects.toThrow(refusal('Pass the logo either as a picture or as a URL, not both'));
+    ).rejects.toThrow(refusal('Pass the logo either as an image or as a URL, not both'));
   });
 
   test('is fetched from its address once, for an operator, and checked like any other', async () => {

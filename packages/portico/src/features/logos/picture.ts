@@ -17,7 +17,7 @@ export async function getPicture(
   fetchImage: FetchImage,
 ): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
-    throw new RegistrationError('Pass the logo either as a picture or as a URL, not both');
+    throw new RegistrationError('Pass the logo either as an image or as a URL, not both');
   }
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
@@ -28,8 +28,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
   }
   const facts = imageFacts(bytes);
-  if (facts === null)
-    throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
+  if (facts === null) throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP image');
   if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
     throw new RegistrationError(
       `The logo is ${facts.width} × ${facts.height} pixels; the maximum is ${LONGEST_SIDE} ` +

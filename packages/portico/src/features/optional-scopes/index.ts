@@ -29,7 +29,10 @@ function problemsOf(
   const key = `oauth_server:optional_scopes:${list}`;
   if (name === 'openid') {
     return [
-      { key, message: 'cannot contain openid: the client decides whether it needs an ID token' },
+      {
+        key,
+        message: 'cannot contain openid, because the client decides whether it needs an ID token',
+      },
     ];
   }
   if (createScopeCatalog(scopes).has(name)) return [];

@@ -12,7 +12,7 @@ export const reauthenticationShape = {
   acr_values: z
     .array(
       z
-        .string({ error: 'must be a text' })
+        .string({ error: 'must be a string' })
         .regex(
           ACR,
           'must have 1 to 255 printable ASCII characters, without spaces, quotes and backslashes',

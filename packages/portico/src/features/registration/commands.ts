@@ -8,8 +8,8 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
     .description('create a token that lets clients register themselves (shown only once)')
-    .option('--uses <number>', 'how many clients may register with it (default: 1)')
-    .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
+    .option('--uses <number>', 'how many clients may register with the token (default: 1)')
+    .option('--lifetime <span>', 'how long the token is valid, such as 12h (default: one day)')
     .option('--note <text>', 'a note to show in the list, such as who the token is for')
     .option('--json', 'print only JSON to standard output')
     .action(

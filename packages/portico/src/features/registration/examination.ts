@@ -20,8 +20,14 @@ export async function examineRegistration(
     living += registered.length;
     unused += registered.filter(({ usedAt }) => usedAt === null).length;
   }
-  const found = `${living} registered themselves, ${unused} of which no one has used`;
-  if (mode === 'open') return [ok(`open; ${found}`)];
-  if (await hasUsable(tokens, clock())) return [ok(`by initial access token; ${found}`)];
-  return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
+  const found = `clients that registered themselves: ${living} (never used: ${unused})`;
+  if (mode === 'open') return [ok(`any client can register; ${found}`)];
+  if (await hasUsable(tokens, clock()))
+    return [ok(`clients can register with an initial access token; ${found}`)];
+  return [
+    warning(
+      `no client can register, because there is no valid initial access token; ${found}`,
+      `run ${NEW_TOKEN}`,
+    ),
+  ];
 }

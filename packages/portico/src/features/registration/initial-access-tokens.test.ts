@@ -60,13 +60,13 @@ describe('An initial access token', () => {
   });
 
   test.each<[says: string, said: NewInitialAccessToken]>([
-    ['The number of uses must be 1 to 1000000', { uses: 0 }],
-    ['The number of uses must be 1 to 1000000', { uses: 1.5 }],
-    ['The number of uses must be 1 to 1000000', { uses: Number.NaN }],
-    ['The number of uses must be 1 to 1000000', { uses: 1_000_001 }],
-    ['The lifetime must be 1 to 31536000 seconds', { lifetime: 0 }],
-    ['The lifetime must be 1 to 31536000 seconds', { lifetime: 1.5 }],
-    ['The lifetime must be 1 to 31536000 seconds', { lifetime: 31_536_001 }],
+    ['The number of uses must be from 1 to 1000000', { uses: 0 }],
+    ['The number of uses must be from 1 to 1000000', { uses: 1.5 }],
+    ['The number of uses must be from 1 to 1000000', { uses: Number.NaN }],
+    ['The number of uses must be from 1 to 1000000', { uses: 1_000_001 }],
+    ['The lifetime must be from 1 to 31536000 seconds', { lifetime: 0 }],
+    ['The lifetime must be from 1 to 31536000 seconds', { lifetime: 1.5 }],
+    ['The lifetime must be from 1 to 31536000 seconds', { lifetime: 31_536_001 }],
     ['The note must be one line of at most 200 characters', { note: 'a'.repeat(201) }],
     ['The note must be one line of at most 200 characters', { note: 'a\nb' }],
     ['The note must be one line of at most 200 characters', { note: 'a\u2028b' }],

@@ -27,10 +27,10 @@ export class StoredInitialAccessTokens implements InitialAccessTokens {
     acting?: Acting,
   ): Promise<CreatedInitialAccessToken> {
     if (!Number.isInteger(uses) || uses < 1 || uses > MOST_USES) {
-      throw new RegistrationError(`The number of uses must be 1 to ${MOST_USES}`);
+      throw new RegistrationError(`The number of uses must be from 1 to ${MOST_USES}`);
     }
     if (!Number.isInteger(lifetime) || lifetime < 1 || lifetime > A_YEAR) {
-      throw new RegistrationError(`The lifetime must be 1 to ${A_YEAR} seconds`);
+      throw new RegistrationError(`The lifetime must be from 1 to ${A_YEAR} seconds`);
     }
     if (note.length > LONGEST_NOTE || /[\p{C}\p{Zl}\p{Zp}]/u.test(note)) {
       throw new RegistrationError(

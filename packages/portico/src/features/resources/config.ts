@@ -21,7 +21,7 @@ const resource = z.strictObject(
             : 'must be a list of scope names',
       })
       .min(1, 'must contain at least one scope'),
-    label: nonEmptyText('a label', 'name the API for people, or leave it out').optional(),
+    label: nonEmptyText('a label', 'name the API for people, or omit it').optional(),
     challenge: z.boolean({ error: 'must be true or false' }).default(false),
   },
   { error: 'must be an object { scopes, label, challenge }' },

@@ -98,7 +98,7 @@ function challengeProblems(
 
 function otherAudience(audience: string, urls: readonly string[]): ConfigurationProblem {
   const message =
-    `is ${audience}, which is not in ${KEY} (${urls.join(', ')}); ` +
-    'add it there, or set this to the resource for requests that name no resource';
+    `is ${audience}, which is not in ${KEY} (${urls.join(', ')}); add it there, or set ` +
+    'oauth_server:audience to the API for requests without a resource parameter';
   return { key: 'oauth_server:audience', message };
 }

@@ -25,8 +25,8 @@ function isIssuer(text: string): boolean {
 const seconds = (least: number, most: number) =>
   z
     .int({ error: 'must be a whole number of seconds' })
-    .min(least, `must be at least ${least}`)
-    .max(most, `must be at most ${most}`);
+    .min(least, `must be at least ${least} seconds`)
+    .max(most, `must be at most ${most} seconds`);
 
 const jwksUri = z
   .string({ error: "must be the https URL of the issuer's key set" })
@@ -55,9 +55,9 @@ const issuer = z
       algorithms,
       asserts: z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
-          error: 'must be a list of what the issuer may assert: people or clients',
+          error: "must be ['people'] or ['clients']: what the issuer may assert",
         })
-        .min(1, 'must contain what the issuer may assert: people or clients'),
+        .min(1, "is empty; set it to ['people'] or ['clients'] (what the issuer may assert)"),
       tenant: z
         .string({ error: 'must be a string' })
         .min(1, 'is empty; enter a value, or remove the setting')
@@ -85,7 +85,7 @@ export const trustedIssuersShape = {
             'domain such as spiffe://example.org',
         ),
       issuer,
-      { error: 'must be a map of issuers to their settings' },
+      { error: 'must be an object with issuers as keys and their settings as values' },
     )
     .optional(),
 };

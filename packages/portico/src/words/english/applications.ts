@@ -2,7 +2,7 @@
 export const APPLICATIONS = {
   'applications.page': 'Applications with access',
   'applications.title': 'Applications with access to your account',
-  'applications.removed': 'Access removed: that application can no longer act for you.',
+  'applications.removed': 'Access removed. The application can no longer act for you.',
   'applications.signed_in_as': 'Signed in as {person}.',
   'applications.none': 'No applications have access.',
   'applications.not_verified': 'Not verified by {server}.',
@@ -20,7 +20,7 @@ export const APPLICATIONS = {
   'applications.remove': 'Remove access',
   'applications.remove_of': 'of {client}',
   'applications.removed_all':
-    'Access removed: none of these applications can act for you any more.',
+    'Access removed. None of these applications can act for you any more.',
   'applications.remove_all': 'Remove all',
   'applications.confirm_page': 'Remove all access?',
   'applications.confirm_title': 'Remove access for all applications?',

@@ -15,9 +15,9 @@ export const DEVICE = {
   'device.never_from_others':
     'If someone sent you the code or the link, choose Deny. If you allow it, that person gets ' +
     'access to your account.',
-  'device.began': 'This request was started {when}, from the address {address}.',
+  'device.began': 'This request was started {when} from the IP address {address}.',
   'device.began_somewhere': 'This request was started {when}.',
-  'device.shows': 'Your device must show the code {code}.',
+  'device.shows': 'Check that your device shows the code {code}.',
   'device.allowed.title': 'Your device is connected',
   'device.allowed.message': 'Return to your device. You can close this page.',
   'device.denied.title': 'Access denied',

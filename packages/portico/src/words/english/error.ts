@@ -50,12 +50,12 @@ export const ERROR = {
     'it, so you were not sent there.',
   'error.link_used.title': 'This link can no longer be used',
   'error.link_used.message':
-    'The link was valid only for a short time and for one answer. Go back to the application ' +
-    'and start again.',
+    'This link worked only once and only for a short time. Go back to the application and ' +
+    'start again.',
   'error.too_many_waiting.title': 'Too many requests are waiting',
   'error.too_many_waiting.message':
-    'There is no room for this long request right now. Go back to the application and start ' +
-    'again in a minute, or sign in here first.',
+    'This site cannot accept another long request right now. Go back to the application and ' +
+    'try again in a minute, or sign in here first.',
 
   'error.not_answerable.title': 'This request can no longer be answered',
   'error.not_answerable.message':
@@ -78,7 +78,8 @@ export const ERROR = {
     'Your answer was not accepted. Go back to the application and start again.',
   'error.not_clear.title': 'This request is not clear',
   'error.not_clear.message':
-    'It contains both a request and an answer. Go back to the application and start again.',
+    'It contains both a request for access and an answer. Go back to the application and ' +
+    'start again.',
   'error.sign_out_first.title': 'Sign out of {server} first',
   'error.sign_out_first.message':
     'This request has ended, and nothing was shared. Sign out in another tab. Then continue ' +

@@ -1,7 +1,7 @@
 /** The texts of the kit's sign-in page. */
 export const SIGN_IN = {
   'sign_in.title': 'Sign in',
-  'sign_in.again': 'Confirm that it is you',
+  'sign_in.again': 'Confirm your identity',
   'sign_in.to': 'to continue to {client}',
   'sign_in.to_unverified': 'to continue to {client}, which {server} has not verified',
   'sign_in.identifier': 'Email address',

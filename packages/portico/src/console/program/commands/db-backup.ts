@@ -12,8 +12,8 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file while the server runs; for PostgreSQL and ' +
-        'MariaDB, use their own tools',
+      'copy the SQLite database to a new file, even while the server runs; for PostgreSQL and ' +
+        'MariaDB, use their own backup tools',
     )
     .argument('<file>', 'the new file; must not exist')
     .action(async (file: string) => {

@@ -8,11 +8,14 @@ import type { AddCommands } from '../../../application/console-context.ts';
 export const addDbMigrate: AddCommands = (program, context) => {
   program
     .command('db:migrate')
-    .description('apply the schema (up), or show which steps are applied (status)')
+    .description(
+      'apply the missing database migrations (up), or show which migrations are applied (status)',
+    )
     .addArgument(new Argument('<action>').choices(['up', 'status']))
     .option(
       '--print',
-      'with up: only print the SQL of the missing steps, for another migration tool',
+      'with up: print the SQL of the missing migrations but do not run it, for use with ' +
+        'another migration tool',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (action: 'up' | 'status', options: { json?: boolean; print?: boolean }) => {
