@@ -26,6 +26,8 @@ export const EXTRAS = {
   python: { program: 'python3', package: 'python3' },
   git: { program: 'git', package: 'git' },
   curl: { program: 'curl', package: 'curl' },
+  /** Counts instructions for `tools/bench/cost-check.ts`. */
+  valgrind: { program: 'valgrind', package: 'valgrind' },
   go: { program: 'go', package: null },
   cargo: { program: 'cargo', package: null },
   unshare: { program: 'unshare', package: 'util-linux' },
