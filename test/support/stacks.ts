@@ -27,6 +27,8 @@ export interface Stack extends Traits {
   readonly folder: string;
   /** The status of its sign-in page for a form from another site, if the framework checks that. */
   readonly foreignForm?: number;
+  /** Whether the first request starts Portico, because the build loads the same file. */
+  readonly startsOnRequest?: true;
 }
 
 /**
@@ -42,6 +44,18 @@ export function holdStack(stack: Stack): void {
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
     holdContract({ ...stack, start: (config) => startStack(folder, config) });
+
+    if (stack.startsOnRequest === true) {
+      test('after a start that failed, the next request tries again', async () => {
+        const running = await startStack(folder, {}, 'after a request');
+        try {
+          const { status } = await fetch(`${running.url}/.well-known/openid-configuration`);
+          expect(status).toBe(200);
+        } finally {
+          await running.close();
+        }
+      });
+    }
 
     const { foreignForm } = stack;
     if (foreignForm === undefined) return;
@@ -72,6 +86,7 @@ interface McpConfig {
 async function startStack(
   folder: string,
   { mcp = {}, ...others }: ConfigMap = {},
+  isSetUp: 'before the start' | 'after a request' = 'before the start',
 ): Promise<RunningContender> {
   if (Object.keys(others).length > 0)
     throw new Error('A stack takes the configuration of mcp alone');
@@ -95,8 +110,9 @@ async function startStack(
     MCP_ORIGINS: allowedOrigins.length === 0 ? undefined : allowedOrigins.join(' '),
     MCP_STREAMING: String(transport.streaming),
   };
-  await npm(folder, ['run', 'setup'], env);
-  const stop = await startServer(folder, env, url);
+  if (isSetUp === 'before the start') await npm(folder, ['run', 'setup'], env);
+  const stop = await startServer(folder, env, url, isSetUp === 'before the start' ? 200 : 500);
+  if (isSetUp === 'after a request') await npm(folder, ['run', 'setup'], env);
   return {
     url,
     async register({ name, redirectUris = [], scopes = [], grants = [] }) {
@@ -132,11 +148,12 @@ async function startStack(
   };
 }
 
-/** Starts the application, and waits until it answers. */
+/** Starts the application, and waits until its metadata has this status. */
 async function startServer(
   folder: string,
   env: Environment,
   url: string,
+  expected: number,
 ): Promise<() => Promise<void>> {
   const child = spawn('npm', ['run', '--silent', 'start'], {
     cwd: folder,
@@ -151,7 +168,7 @@ async function startServer(
   const closed = once(child, 'close');
   const answers = () =>
     fetch(`${url}/.well-known/openid-configuration`).then(
-      ({ status }) => status === 200,
+      ({ status }) => status === expected,
       () => false,
     );
   while (!(await answers())) {

@@ -68,5 +68,9 @@ async function start() {
 
 let started: ReturnType<typeof start> | undefined;
 
-/** Returns Portico. The first request starts it, because `vite build` also loads this file. */
-export const portico = () => (started ??= start());
+/** Returns Portico. The first request starts it, and the next one after a failed start. */
+export const portico = () =>
+  (started ??= start().catch((error: unknown) => {
+    started = undefined;
+    throw error;
+  }));
