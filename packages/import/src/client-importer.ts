@@ -199,7 +199,7 @@ async function requireSame(
       hasExpired(existing, now)
         ? 'a client with this id registered itself and has expired. Wait an hour, run ' +
             'oauth:prune to remove it, and import again'
-        : 'a client that registered itself already has this id; use another id',
+        : 'a client with this id already registered itself; use another id',
     );
   }
   const compared = [...COMPARED, ...demands.map(comparedDemand)];

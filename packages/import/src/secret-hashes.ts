@@ -90,8 +90,8 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   }
   if (Number(count) > iterations) {
     throw new RegistrationError(
-      `client_secret_hash needs ${count} PBKDF2 iterations, but a lower maximum is ` +
-        'configured; first set oauth_server:imported_pbkdf2_iterations to at least this number',
+      `client_secret_hash needs ${count} PBKDF2 iterations, but the maximum is ${iterations}; ` +
+        `first set oauth_server:imported_pbkdf2_iterations to at least ${count}`,
     );
   }
   const digest = Buffer.from(derived, 'base64').toString('hex');

@@ -170,7 +170,8 @@ function requireWhole(
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
     throw new RegistrationError(
-      `The grant refresh_token needs ${beginnings}; keep that grant, or remove refresh_token too`,
+      `The grant refresh_token needs ${beginnings}; add or keep that grant, or remove ` +
+        'refresh_token too',
     );
   }
 }

@@ -711,7 +711,7 @@ describe('changing a client', () => {
     ],
     [
       { removeGrants: ['authorization_code'], removeRedirectUris: [CALLBACK] },
-      'The grant refresh_token needs authorization_code; keep that grant, or remove ' +
+      'The grant refresh_token needs authorization_code; add or keep that grant, or remove ' +
         'refresh_token too',
     ],
     [

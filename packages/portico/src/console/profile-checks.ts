@@ -39,7 +39,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     ok(
       servers === null
         ? `clients that must meet a profile: ${held} (${[...names].join(', ')}); all of them do`
-        : `every client must meet the profile ${servers.name}, and all of them do`,
+        : `every client must meet the profile ${servers.name}; clients checked: ${held}`,
     ),
   ];
 }

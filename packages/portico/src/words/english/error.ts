@@ -50,7 +50,7 @@ export const ERROR = {
     'it, so you were not sent there.',
   'error.link_used.title': 'This link can no longer be used',
   'error.link_used.message':
-    'This link worked only once and only for a short time. Go back to the application and ' +
+    'This link works only once and only for a short time. Go back to the application and ' +
     'start again.',
   'error.too_many_waiting.title': 'Too many requests are waiting',
   'error.too_many_waiting.message':
