@@ -354,7 +354,7 @@ describe('SQLite', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow(
-      'database: is in memory, so only the connection that made it',
+      'database: is in memory, so only the connection that created it',
     );
   });
 

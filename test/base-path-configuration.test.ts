@@ -138,7 +138,7 @@ describe('a wrong base path', () => {
       await problemsOf({ base_path: 'auth/', base_path_stripped: 'yes', body_limit: 0 }),
     ).toEqual([
       'base_path: must begin with /',
-      'base_path: must not end with /; leave it out for the whole origin',
+      'base_path: must not end with /; remove the slash at the end',
       'base_path_stripped: must be true or false',
       'body_limit: must be at least 1024 bytes',
     ]);

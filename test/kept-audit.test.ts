@@ -559,9 +559,9 @@ describe('oauth:audit', () => {
     );
     expect(text.stderr).toMatch(/^There are more. Continue with --after [0-9a-f]{32}\n$/);
     for (const [option, message] of [
-      ['--limit=0', 'The limit must be 1 to 1000'],
-      ['--limit=1001', 'The limit must be 1 to 1000'],
-      ['--limit=1e2', 'The limit must be 1 to 1000'],
+      ['--limit=0', 'The limit must be from 1 to 1000'],
+      ['--limit=1001', 'The limit must be from 1 to 1000'],
+      ['--limit=1e2', 'The limit must be from 1 to 1000'],
       ['--after=5', 'Invalid cursor'],
       ['--since=yesterday', '--since must be an age such as'],
       ['--until=2026-13-01', '--until must be an age such as'],

@@ -350,7 +350,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   test.each([
-    [{ now: true, ifOlderThan: 60 }, 'Use either the ages or now'],
+    [{ now: true, ifOlderThan: 60 }, 'now cannot be combined with ifOlderThan'],
     [{ stagedFor: 904 }, 'from 905 to'],
     [{ ifOlderThan: 0 }, 'from 1 to'],
     [{ ifOlderThan: Number.NaN }, 'from 1 to'],
@@ -490,7 +490,7 @@ describe('the console', () => {
   // @shows AS-11.10
   test.each([
     [['--if-older-than=soon'], '--if-older-than must be a duration such as 30d'],
-    [['--if-older-than=30d', '--now'], 'Use either the ages or now'],
+    [['--if-older-than=30d', '--now'], 'now cannot be combined with ifOlderThan'],
     [['--alg=ES256'], 'oauth:keys:generate --alg ES256'],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:keys:rotate', ...args);

@@ -312,7 +312,7 @@ describe("an application's own messages", () => {
 
   // @shows AS-38.4
   test.each([
-    ['de.json', { 'consent.titel': 'Darf sie?' }, 'consent.titel: there is no message of this key'],
+    ['de.json', { 'consent.titel': 'Darf sie?' }, 'consent.titel: there is no message with this key'],
     [
       'de.json',
       { 'consent.title': 'Darf {client}?' },
@@ -321,7 +321,7 @@ describe("an application's own messages", () => {
     [
       'de.json',
       { 'consent.allow': 'Ja, {who}' },
-      'consent.allow: the placeholder {who} is given no value',
+      'consent.allow: the placeholder {who} does not exist in this message',
     ],
     ['de.json', { 'consent.allow': 1 }, 'consent.allow: must be a string'],
     [
@@ -329,7 +329,7 @@ describe("an application's own messages", () => {
       { 'sign_in.slowed': { one: 'Gleich' } },
       'sign_in.slowed: must be a string, or an object',
     ],
-    ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message of this key'],
+    ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message with this key'],
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be a JSON object with message keys and their texts'],
     ['no language.json', {}, 'its name is not a language tag'],
@@ -363,7 +363,7 @@ describe("an application's own messages", () => {
     });
     expect([code, stdout]).toEqual([
       1,
-      expect.stringContaining('consent.allaw: there is no message of this key'),
+      expect.stringContaining('consent.allaw: there is no message with this key'),
     ]);
     expect(stdout).toMatch(/^failing +messages /);
     expect(stdout).toContain('docs/pages.md#words-of-your-own');
@@ -372,7 +372,7 @@ describe("an application's own messages", () => {
 
   // @shows AS-38.4
   test.each([
-    [['tlh'], 'oauth_server:languages: tlh is none of en, de'],
+    [['tlh'], 'oauth_server:languages: contains tlh, but there are messages only for en, de'],
     [[], 'oauth_server:languages: must contain at least one language'],
     [['_'], 'must be a language tag (BCP 47)'],
     ['de', "must be true, false or a list of languages such as ['en', 'de']"],

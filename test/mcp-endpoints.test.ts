@@ -209,7 +209,7 @@ describe('a mistake stops the application at the start', () => {
   // @shows MCP-18.4
   test.each([
     [['/a-b', '/a_b'], 'mcp:endpoints:/a_b: differs from /a-b only in punctuation'],
-    [['/oauth/token'], 'is the path of the endpoint oauth_server_token'],
+    [['/oauth/token'], 'is already the path of the endpoint oauth_server_token'],
   ])('with the paths %j', async (paths, message) => {
     const endpoints = Object.fromEntries(['/assistants/mcp', ...paths].map((path) => [path, {}]));
     const resourcesAt = (url: string) =>
@@ -228,7 +228,7 @@ describe('a mistake stops the application at the start', () => {
     const { config } = mcpServerOf(application);
     const options = { server, config, tools: createToolRegistry(), log: application.log };
     expect(() => createMcpServer(options)).toThrow(
-      'mcp:endpoints:/mcp: has an MCP endpoint on this server already; give this one another path',
+      'mcp:endpoints:/mcp: already has an MCP endpoint on this server; choose another path',
     );
   });
 });

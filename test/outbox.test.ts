@@ -156,7 +156,7 @@ test('what a receiver refuses waits for an operator, and the next message is del
   const shown = await oauth('oauth:outbox', '--undelivered');
   expect(shown.stdout).toContain(`${message?.id}  note for "a"  undelivered since`);
   expect(shown.stdout).toContain('the answer is 400');
-  expect(shown.stderr).toContain('0 are waiting, 1 could not be delivered, 0 were dropped.');
+  expect(shown.stderr).toContain('Messages waiting: 0, not delivered: 1, dropped: 0.');
   expect((await oauth('oauth:outbox:retry')).stderr).toContain('Pass the id of a message');
   expect((await oauth('oauth:outbox:retry', 'nothing')).code).toBe(1);
   expect((await oauth('oauth:outbox:retry', message?.id ?? '')).stdout).toContain('1 messages');

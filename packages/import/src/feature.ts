@@ -16,7 +16,7 @@ const MOST_ITERATIONS = 4_000_000;
 const iterationsSchema = z
   .int('must be a whole number of iterations')
   .check(
-    z.minimum(0, 'must be at least 0; 0 accepts no such hash'),
+    z.minimum(0, 'must be at least 0; with 0, no PBKDF2 hash is accepted'),
     z.maximum(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`),
   );
 

@@ -62,4 +62,4 @@ export const addSubjectImport: AddCommands = (program, context) => {
 
 const HELP = `
 provider and id identify the account, as oauth:authorization:list prints them. sub is the value that the other server sent in ID tokens
-and at UserInfo. Import before anyone signs in to an application through this server: after that, a person has a sub that cannot change.`;
+and at UserInfo. Run the import before people sign in to applications through this server, because a person's sub cannot change later.`;

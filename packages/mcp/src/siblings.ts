@@ -20,11 +20,12 @@ export class Siblings {
   add(path: string): void {
     const { endpoints, mountPath } = this.#server;
     const taken = endpoints.find((each) => each.path === `${mountPath}${path}`);
-    if (taken !== undefined) throw refused(path, `is the path of the endpoint ${taken.name}`);
+    if (taken !== undefined)
+      throw refused(path, `is already the path of the endpoint ${taken.name}; choose another path`);
     const ending = routeEnding(path);
     const other = this.#paths.get(ending);
     if (other === path)
-      throw refused(path, 'has an MCP endpoint on this server already; give this one another path');
+      throw refused(path, 'already has an MCP endpoint on this server; choose another path');
     if (other !== undefined)
       throw refused(path, `differs from ${other} only in punctuation; rename one of them`);
     this.#paths.set(ending, path);

@@ -18,13 +18,17 @@ const sameEverywhere = {
   base_path_stripped: z.boolean({ error: 'must be true or false' }).default(false),
   csrf_exempt_routes: z
     .record(z.string(), z.boolean({ error: 'must be true or false' }), {
-      error: 'must be a map of route names to true or false',
+      error: 'must be an object with route names as keys and true or false as values',
     })
     .default({}),
   database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
   database_schema: z
-    .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
-    .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty')
+    .string({ error: 'must be the name of a PostgreSQL schema, or empty' })
+    .regex(
+      SCHEMA_NAME,
+      'must be empty, or at most 63 letters, digits and underscores; it must not begin with a ' +
+        'digit or with pg_',
+    )
     .default(''),
   database_pool_size: z
     .int({ error: 'must be a whole number of connections' })
@@ -39,7 +43,7 @@ const sameEverywhere = {
   database_statement_timeout: z
     .int({ error: 'must be a whole number of seconds' })
     .min(1, 'must be at least 1 second')
-    .max(3600, 'must be at most 3600 seconds, an hour')
+    .max(3600, 'must be at most 3600 seconds (an hour)')
     .default(10),
   body_limit: z
     .int({ error: 'must be a whole number of bytes' })

@@ -103,8 +103,8 @@ const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
-      'is not the name of a scheme without a dot, in lower case and without the colon, such as ' +
-      'myapp'
+      'must begin with a letter and have only lower-case letters, digits, + and - (no colon), ' +
+      'for example myapp'
     );
   }
   if (NOT_PRIVATE.has(scheme) || SYSTEM_SCHEME.test(scheme))

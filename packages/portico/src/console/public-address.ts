@@ -251,7 +251,7 @@ function judgeAddress(
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
   const appended = entries.slice(entries.indexOf(MADE_UP) + 1);
-  const shown = address ?? 'nothing';
+  const sees = address === null ? 'sees no address' : `sees the address ${address}`;
   const proxies =
     `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to ` +
     'X-Forwarded-For';
@@ -276,7 +276,7 @@ function judgeAddress(
   const [outermost] = appended;
   if (outermost !== undefined) {
     if (address !== null && address === canonicalAddress(outermost)) {
-      const seen = `${proxies}; the process sees the address ${address}`;
+      const seen = `${proxies}; the process ${sees}`;
       return ok(
         isLoopback(address)
           ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}`
@@ -284,15 +284,15 @@ function judgeAddress(
       );
     }
     return failing(
-      `the process sees the address ${shown}, but the outermost proxy saw ${outermost}: ${proxies}`,
+      `the process ${sees}, but the outermost proxy saw ${outermost}: ${proxies}`,
       remedy,
     );
   }
   if (address === null || from === null || address === canonicalAddress(from))
-    return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
+    return ok(`no proxy appends to X-Forwarded-For; the process ${sees}`);
   return warning(
-    `the process sees the address ${shown}, but this command sent the request from ${from}, ` +
-      'and no proxy appends to X-Forwarded-For',
+    `the process ${sees}, but this command sent the request from ${from}, and no proxy ` +
+      'appends to X-Forwarded-For',
     `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies; ` +
       "without this, all users share the proxy's address. If a router translates addresses " +
       '(NAT), the difference is normal',

@@ -14,10 +14,10 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
   return error.problems.map(({ key, message }): Check => {
     const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
-    const before = 'the other checks need this first';
+    const last = 'then run the command again for the other checks';
     return path.isAbsolute(key)
-      ? { part: 'messages', ...found, remedy: `correct the file; ${before}` }
-      : { part: 'configuration', ...found, remedy: `correct the configuration; ${before}` };
+      ? { part: 'messages', ...found, remedy: `correct the file; ${last}` }
+      : { part: 'configuration', ...found, remedy: `correct the configuration; ${last}` };
   });
 }
 
@@ -45,7 +45,7 @@ function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
   const warnings = checks.filter(({ outcome }) => outcome === 'warning').length;
   if (warnings === 0) return ['No check fails.'];
-  return [`No check fails; ${warnings === 1 ? 'one warns' : `${warnings} warn`}.`];
+  return [`No check fails. Warnings: ${warnings}.`];
 }
 
 /** Formats each check as a line, followed by the remedy and a link to more information. */

@@ -49,7 +49,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
       'fix these views, then restart the application; until then, the built-in pages still work',
     );
   }
-  return ok('consent, error and applications were rendered with sample data');
+  return ok('the views consent, error and applications were rendered with sample data');
 }
 
 const PERSON = { name: 'Ada Lovelace', email: 'ada@example.com' };

@@ -19,8 +19,8 @@ describe('a base path', () => {
   // @shows AS-2.17
   test.each([
     ['auth', ['must begin with /']],
-    ['/', ['must not end with /; leave it out for the whole origin']],
-    ['/auth/', ['must not end with /; leave it out for the whole origin']],
+    ['/', ['must not end with /; remove the slash at the end']],
+    ['/auth/', ['must not end with /; remove the slash at the end']],
     ['/a//b', ['must not have an empty segment']],
     ['//evil.example', ['must not have an empty segment']],
     ['/a/../b', ['must not have a segment . or ..']],

@@ -15,7 +15,7 @@ export function basePathProblems(value: string): readonly string[] {
 
 const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/^[^/]/, 'must begin with /'],
-  [/\/$/, 'must not end with /; leave it out for the whole origin'],
+  [/\/$/, 'must not end with /; remove the slash at the end'],
   [/\/\//, 'must not have an empty segment'],
   [/(?:^|\/)\.{1,2}(?:\/|$)/, 'must not have a segment . or ..'],
   [/^\/\.well-known(?:\/|$)/, 'must not be below /.well-known'],

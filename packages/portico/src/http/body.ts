@@ -84,10 +84,17 @@ export async function readText<T>(
   limit: number,
   withoutBody: WithoutBody<T>,
 ): Promise<string | T> {
-  if (!declaresAtMost(request, limit)) {
-    const bytes = await readBytes(request, limit, withoutBody);
-    return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
-  }
+  const bytes = await readBytes(request, limit, withoutBody);
+  return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
+}
+
+/** Like `readText`, but faster, for a form. A valid form contains U+FFFD only percent-encoded. */
+export async function readForm<T>(
+  request: Request,
+  limit: number,
+  withoutBody: WithoutBody<T>,
+): Promise<string | T> {
+  if (!declaresAtMost(request, limit)) return readText(request, limit, withoutBody);
   let text: string;
   try {
     text = await request.text();
@@ -95,8 +102,7 @@ export async function readText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The decoder writes U+FFFD instead of bytes that are not UTF-8. A valid form contains this
-  // character only percent-encoded.
+  // The decoder writes U+FFFD instead of bytes that are not UTF-8.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 

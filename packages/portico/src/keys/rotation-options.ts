@@ -55,7 +55,7 @@ export function requireOptions(
 ): void {
   if (algorithm !== undefined) algorithms.form(algorithm);
   if (now === true && (ifOlderThan !== undefined || stagedFor !== undefined)) {
-    throw new OutOfRangeError('Use either the ages or now, not both');
+    throw new OutOfRangeError('now cannot be combined with ifOlderThan or stagedFor');
   }
   requireSeconds('The age', ifOlderThan, 1);
   requireSeconds('The time that a key is staged for', stagedFor, STAGED_FOR);

@@ -177,7 +177,7 @@ export class Rotation {
       throw notWritten(
         files.directory,
         error,
-        'the new key signs, and those before it are still there: remove their files by hand',
+        'the new key signs now, but the old keys were not all removed: remove their files manually',
       );
     }
   }
@@ -216,7 +216,7 @@ export class Rotation {
       if (keys.some(({ file }) => file !== null)) await files.removeLeftDrafts(Date.now());
       return await this.#removeAll(removable);
     } catch (error) {
-      throw notWritten(files.directory, error, 'old keys stay for the next run');
+      throw notWritten(files.directory, error, 'old keys were not removed; run the command again');
     }
   }
 

@@ -82,8 +82,7 @@ function listProblems(
   const problem = (message: string) => [{ key: `keySigners:${index}`, message }];
   if (!algorithms.has(algorithm))
     return problem(`algorithm must be one of ${algorithms.names.join(', ')}`);
-  if (typeof kid !== 'string' || kid === '')
-    return problem('kid must be a string that is not empty');
+  if (typeof kid !== 'string' || kid === '') return problem('kid must be a non-empty string');
   if (all.findIndex((each) => each.kid === kid) !== index)
     return problem('another KeySigner has the same kid');
   if (typeof signer.sign !== 'function') return problem('sign must be a function');

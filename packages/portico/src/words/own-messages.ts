@@ -78,7 +78,7 @@ export function catalogProblems(
 ): readonly string[] {
   return Object.entries(messages).flatMap(([key, message]) => {
     const meant = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (meant === undefined) return [`${key}: there is no message of this key`];
+    if (meant === undefined) return [`${key}: there is no message with this key`];
     if (!isMessage(message)) {
       return [
         `${key}: must be a string, or an object with a string for each plural category, ` +
@@ -114,7 +114,7 @@ function placeholderProblems(message: Message, meant: Message): readonly string[
   );
   return [
     ...[...new Set(missing)].map((name) => `the placeholder {${name}} is missing`),
-    ...[...new Set(unknown)].map((name) => `the placeholder {${name}} is given no value`),
+    ...[...new Set(unknown)].map((name) => `the placeholder {${name}} does not exist in this message`),
   ];
 }
 

@@ -78,8 +78,8 @@ export class Speaking {
       ...unknown.map((tag) => ({
         key: 'oauth_server:languages',
         message:
-          `${tag} is none of ${there.join(', ')}; write its messages to ` +
-          `${tag}.json${folder === null ? '' : ` in ${folder}`}`,
+          `contains ${tag}, but there are messages only for ${there.join(', ')}; write the ` +
+          `messages for ${tag} to ${tag}.json${folder === null ? '' : ` in ${folder}`}`,
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);

@@ -79,7 +79,8 @@ function schemas(): Schemas {
     problem: (name) =>
       SCHEMA_NAME.test(name)
         ? null
-        : 'must be a name of letters, digits and underscores, 63 at most',
+        : 'must have at most 63 letters, digits and underscores; it must not begin with a ' +
+          'digit or with pg_',
     create: createSchema,
     around: (name) => [
       [

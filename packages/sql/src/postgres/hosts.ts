@@ -84,8 +84,8 @@ function requireHost(name: string, index: number, { length }: readonly string[])
   const [match, port = '5432'] = HOST.exec(name) ?? [];
   if (match === undefined || Number(port) < 1 || Number(port) > 65_535)
     refuse(
-      `names ${length} servers, of which the ${index + 1}. is neither host nor host:port (an ` +
-        `IPv6 address stands in brackets); ${ESCAPES}`,
+      `names ${length} servers, but server ${index + 1} is neither host nor host:port (write ` +
+        `an IPv6 address in brackets); ${ESCAPES}`,
     );
 }
 

@@ -12,16 +12,16 @@ export function getFile(database: DatabaseSync): string {
   // Callers in JavaScript may pass any value.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
-      'is not a DatabaseSync of node:sqlite. Another library on the same file does not see ' +
-        "Portico's locks, and each loses what the " +
-        'other writes: leave `database` out, and give Portico a separate file (database_url)',
+      'is not a DatabaseSync of node:sqlite. Another library does not see the locks that ' +
+        'Portico sets on the file, so writes are lost: omit `database`, and give Portico a ' +
+        'separate file (database_url)',
     );
   }
   const databases = database.prepare('PRAGMA database_list').all();
   const file = databases.find(({ name }) => name === 'main')?.['file'];
   if (typeof file === 'string' && file !== '') return file;
   return refuse(
-    'is in memory, so only the connection that made it can reach it; give fromSqlite() a ' +
+    'is in memory, so only the connection that created it can use it; pass fromSqlite() a ' +
       'database in a file',
   );
 }

@@ -54,12 +54,12 @@ export const addAuthorizationList: AddCommands = (program, context) => {
 const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const HELP = `
-An authorization is active until it or its application is revoked, or until all its tokens and codes have expired. One page searches
-5,000 authorizations. It can therefore be shorter than --limit, or empty, although there are more.
+An authorization is active until it or its application is revoked, or until all its tokens and codes have expired. Each page searches
+5,000 authorizations, so a page can have fewer rows than --limit, or none, even if there are more.
 
-"refreshed" is when the authorization last got tokens. Releases before this column did not store the time: it is then "unknown", and
---unused-since uses the time at which the person allowed the application. While processes of such a release are still running, the
-time can be too early.
+"refreshed" is when the authorization last received tokens. Earlier releases did not store this time. For their authorizations, it is
+"unknown", and --unused-since uses the time at which the person allowed the application. While processes of an earlier release are
+still running, the time can be too early.
 
 Example:
   $ npx portico oauth:authorization:list --person users 42 --unused-since 90d`;

@@ -118,7 +118,7 @@ function provesItself({ client, secret }: ShownClient): string {
         : `the keys that it publishes at ${keys.jwksUri}`;
     return `by ${place} (private_key_jwt)${algorithm}`;
   }
-  if (secret === null) return 'not at all: it is a public client, protected by PKCE';
+  if (secret === null) return 'without a secret or key: it is a public client, protected by PKCE';
   const { previousAcceptedUntil: until } = secret;
   const { secretExpiresAt: end } = client;
   const own = end === null ? 'by its secret' : `by its secret, which expires at ${time(end)}`;

@@ -50,12 +50,12 @@ const addOutboxList: AddCommands = (program, context) => {
       for (const message of messages) context.print(describe(message));
       const { waiting, undelivered: lost } = counts;
       context.note(
-        `${waiting} are waiting, ${lost} could not be delivered, ${counts.dropped} were dropped.`,
+        `Messages waiting: ${waiting}, not delivered: ${lost}, dropped: ${counts.dropped}.`,
       );
       for (const each of dropped)
         context.note(
-          `${each.dropped} ${each.kind} for ${quotedPublic(each.receiver)} were dropped: ` +
-            'too many messages for this receiver are, or were, waiting.',
+          `Dropped ${each.kind} messages for ${quotedPublic(each.receiver)}: ${each.dropped}, ` +
+            "because the receiver's queue was full.",
         );
     });
 };

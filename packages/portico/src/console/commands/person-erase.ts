@@ -46,8 +46,8 @@ export const addPersonErase: AddCommands = (program, context) => {
 };
 
 const HELP = `
-This does not remove the account, which belongs to the application. The person can allow applications again, and these
+This does not remove the account, which belongs to the application. If the person allows applications again, these applications
 see a new person. To prevent this, remove or suspend the account first. Your own log and audit events are not changed.
 
-You can stop the command and run it again. It then removes the rest. A request that is answered at the same time may write an
-audit event afterwards. Then run the command again.`;
+You can stop the command and run it again. It then removes the rest. If a request is answered while the command runs, it may write an
+audit event afterwards. In that case, run the command again.`;

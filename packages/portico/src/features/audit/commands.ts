@@ -64,8 +64,8 @@ export const addAuditList: AddCommands = (program, context) => {
 };
 
 const HELP = `
-Ids must match exactly. With several filters, one page searches some thousand events. It can therefore be shorter than --limit, or
-empty, although there are more.
+Ids must match exactly. With several filters, each page searches only a few thousand events, so a page can have fewer events than
+--limit, or none, even if there are more.
 
 Example:
   $ npx portico oauth:audit --since 24h --type refresh_token_replayed

@@ -64,7 +64,7 @@ export class StoredAudit implements KeptAudit {
     { limit = DEFAULT_LIMIT, after }: AuditPageRequest = {},
   ): Promise<AuditPage> {
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
-      throw new OutOfRangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
+      throw new OutOfRangeError(`The limit must be from 1 to ${LARGEST_LIMIT}`);
     const range = getRange(filter, after);
     const axes = getAxes(filter);
     if (!axes.every(isStorable)) return { items: [], next: null };

@@ -21,7 +21,7 @@ export const logoutMetadata: readonly OfferedField<Config>[] = [
     selfRegistered: 'with-token',
     option: {
       flag: '--backchannel-logout-uri <uri>',
-      says: 'where the server tells the application that a person has signed out (https)',
+      says: 'the https URL to which the server reports that a person has signed out',
     },
     most: 1,
     problem: (uri, _, { anyPort }) =>

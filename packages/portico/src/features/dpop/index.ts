@@ -27,8 +27,8 @@ export const dpop = defineFeature({
       option: {
         flag: '--dpop',
         says:
-          'its tokens must be bound to its key by DPoP (RFC 9449); oauth_server:dpop must be ' +
-          'accept or require',
+          "the application's tokens must be bound to its key with DPoP (RFC 9449). Requires " +
+          'oauth_server:dpop to be accept or require',
       },
       shown: {
         what: 'tokens',

@@ -18,7 +18,10 @@ export async function examineReadiness(
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return ok(`${url} reports that a process is ready`);
   if (status === 'stopping')
-    return warning(`${url} leads to a process that is stopping`, 'stop sending requests to it');
+    return warning(
+      `${url} leads to a process that is stopping`,
+      'make the proxy send requests only to processes that are ready',
+    );
   if (status === 'not_ready') {
     const found = PARTS.flatMap((part) =>
       STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),

@@ -16,8 +16,8 @@ export const logout = defineFeature({
       option: {
         flag: '--post-logout-redirect <uri>',
         says:
-          'where people return after the application signs them out; must match exactly ' +
-          '(repeatable)',
+          'a URL to which people can return after the application signs them out; requests ' +
+          'must use exactly this URL (repeatable)',
       },
       most: 20,
       problem: (uri, applicationType) => redirectUriProblem(uri, applicationType),

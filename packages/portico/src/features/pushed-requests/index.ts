@@ -21,8 +21,8 @@ export const pushedRequests = defineFeature({
       option: {
         flag: '--par',
         says:
-          'it must push its authorization requests (RFC 9126); ' +
-          'oauth_server:pushed_authorization_requests must be accept or require',
+          'the application must push its authorization requests (RFC 9126). Requires ' +
+          'oauth_server:pushed_authorization_requests to be accept or require',
       },
       shown: {
         what: 'requests',

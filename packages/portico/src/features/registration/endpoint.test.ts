@@ -125,6 +125,14 @@ describe('POST', () => {
     });
   });
 
+  test('accepts U+FFFD, which stands for bytes that are not UTF-8 elsewhere', async () => {
+    const { ask, asked } = start();
+    const body = JSON.stringify({ client_name: 'A \u{FFFD} shop' });
+    const headers = { ...JSON_TYPE, 'Content-Length': String(Buffer.byteLength(body)) };
+    expect((await ask('POST', '', { headers, body })).status).toBe(201);
+    expect(asked[0]).toMatchObject(['register', { client_name: 'A \u{FFFD} shop' }]);
+  });
+
   test.each<[string, RequestInit, string, string | null]>([
     [
       'no type',

@@ -18,8 +18,8 @@ export const rememberConsent = defineFeature({
       option: {
         flag: '--first-party',
         says:
-          "the organisation's own application: people who have allowed it the same before are " +
-          'not asked again; oauth_server:remember_consent must be true',
+          "the organization's own application: people who have allowed the same access before " +
+          'are not asked again. Requires oauth_server:remember_consent',
       },
       shape: 'flag',
       selfRegistered: 'never',
