@@ -25,9 +25,9 @@ export interface Host<Context = unknown> {
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * Returns the account of the person that an identity provider identifies by this subject. Returns
-   * null if the person has no account. A person is identified by issuer, tenant and subject
-   * together. Never use an email address instead.
+   * Returns the account of a person that an identity provider has identified, or null if the person
+   * has no account. Issuer, tenant and subject together identify the person. Never use an email
+   * address instead.
    *
    * Portico calls this for each assertion, and whenever a token from an assertion is used, so you
    * can end access at any time. Without this method, Portico uses the links that an operator adds
