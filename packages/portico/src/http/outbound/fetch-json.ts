@@ -4,8 +4,8 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that anyone may have chosen, with the protection of a guarded request.
- * Reads only up to a limit.
+ * Fetches JSON from a URL that anyone may have chosen, with the protection of `GuardedRequests`.
+ * Rejects a response that is longer than the limit.
  */
 export type FetchJson = (
   url: URL,
