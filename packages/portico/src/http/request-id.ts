@@ -4,7 +4,7 @@ import { Note } from './note.ts';
 /**
  * The header for the request id. The id appears in the log and in the response, so that a caller
  * can report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
- * uses it. So all logs contain the same id.
+ * uses that word, so that all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
