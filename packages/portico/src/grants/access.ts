@@ -158,9 +158,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may have read it already for a request. If that
-    // request is still waiting, the next step removes it. If it has become an authorization, the
-    // step after that removes the authorization.
+    // Remove the subject first. Another process may already have read the subject for a request. If
+    // this request is still waiting, the next step removes the request. If the request has become
+    // an authorization, the step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -239,7 +239,7 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First end the access that the organization gave. Otherwise the organization could give it
+    // First end the access that the organization gave, so that the organization cannot give it
     // again in the meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());

@@ -45,8 +45,8 @@ const EXAMINED = 5000;
 const A_DAY = 86_400_000;
 
 /**
- * Matches the characters of ids and cursors. Authorization ids are hexadecimal. Any other string
- * with these characters can only be a cursor.
+ * Matches ids and cursors. Authorization ids are hexadecimal, so a string with other characters can
+ * only be a cursor.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;

@@ -32,8 +32,8 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside the current request, because the work belongs to several requests or runs after
- * the response.
+ * Runs work outside the current request. Use it for work that belongs to several requests or runs
+ * after the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
