@@ -9,8 +9,8 @@ export function builtInViews(): string {
 }
 
 /**
- * The defaults without the kit: the built-in views, a log on standard output, and a hasher that
- * computes one hash at a time.
+ * The defaults for an application without the kit: the built-in views, a log on standard output,
+ * and a hasher that computes one hash at a time.
  */
 export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),

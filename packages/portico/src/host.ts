@@ -25,9 +25,9 @@ export interface Host<Context = unknown> {
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * Returns the account of the person that an identity provider identifies by this subject. Returns
-   * null if the person has no account. A person is identified by issuer, tenant and subject
-   * together. Never use an email address instead.
+   * Returns the account of a person that an identity provider has identified, or null if the person
+   * has no account. Issuer, tenant and subject together identify the person. Never use an email
+   * address instead.
    *
    * Portico calls this for each assertion, and whenever a token from an assertion is used, so you
    * can end access at any time. Without this method, Portico uses the links that an operator adds
@@ -63,15 +63,15 @@ export interface Host<Context = unknown> {
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
    * Returns when and how the signed-in person last authenticated in this session, for example with
-   * a password or a passkey. Merely using the session is not an authentication. Returns null if you
-   * do not know. Needed for `oauth_server:reauthentication`.
+   * a password or a passkey. Using an existing session does not count as an authentication. Returns
+   * null if you do not know. Needed for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**
-   * Your page where a signed-in person authenticates again. It must then redirect to `returnTo`, a
-   * path in your application. If you give a path, for example `/login/again`, Portico adds two
-   * parameters: `returnTo` as `return_to`, and the levels that the client requests as `acr_values`.
-   * Needed for `oauth_server:reauthentication`.
+   * Your page where a signed-in person authenticates again. After that, the page must redirect to
+   * `returnTo`, a path in your application. If you give a path, for example `/login/again`, Portico
+   * adds two parameters: `returnTo` as `return_to`, and the levels that the client requests as
+   * `acr_values`. Needed for `oauth_server:reauthentication`.
    */
   readonly reauthenticateUrl?:
     string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);
@@ -172,14 +172,14 @@ export interface CompleteHost {
   /** See `Host.browserSecret`. The server calls it for the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
-   * See `Host.signOut`. Returns the URL that the browser opens next, which leads to `returnTo`.
-   * Returns null if the server cannot sign the person out.
+   * See `Host.signOut`. Returns the URL that the browser opens next. This page then redirects to
+   * `returnTo`. Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
    * Ends the session, like `Host.signOut`. Returns null if the session has ended. Otherwise,
-   * returns the URL of the page that ends the session and then leads to `returnTo`. The property is
-   * null if the host cannot end sessions.
+   * returns the URL of the page that ends the session and then redirects to `returnTo`. The
+   * property is null if the host cannot end sessions.
    */
   readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
   /** See `Host.loginUrl`. */

@@ -31,8 +31,8 @@ export interface MetadataField {
   /** The maximum number of values for one client. */
   readonly most: number;
   /**
-   * Returns why a client cannot have this value, or null if it can. The result continues a
-   * sentence.
+   * Returns why a client cannot have this value, or null if it can. The result continues the
+   * sentence "The {called} {value} …".
    */
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
@@ -137,8 +137,9 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the transaction that writes the client. Other
-   * fields of the client stay. Returns undefined if no field is given. Call `check` first.
+   * Returns a function that writes these values in the transaction that writes the client. The
+   * client's other fields do not change. Returns undefined if no field is given. Call `check`
+   * first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;

@@ -14,7 +14,7 @@ declare module '../store/pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** The additional metadata of clients that no longer exist. */
+/** Returns how pruning removes the additional metadata of clients that no longer exist. */
 export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
   return {
     kind: 'clientMetadata',

@@ -17,7 +17,7 @@ import {
 import { revokeEachLiving } from './living-access.ts';
 import type { EndedAccess, EndsRequests } from './restored-access.ts';
 
-/** An authorization that was ended. */
+/** The result of ending an authorization. */
 export interface RevokedAuthorization {
   /** The authorization's id. It grants no access. */
   readonly id: string;
@@ -58,8 +58,8 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
- * Whether revoking one authorization also revokes another one of the same person and client, if an
- * operator revokes it. Receives the details of both.
+ * Whether an operator who revokes one authorization also revokes another authorization of the same
+ * person and client. Receives the details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
@@ -132,8 +132,8 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows one of them now, the next step ends the new
-    // authorization.
+    // End waiting requests first. If the person allows a request in the meantime, the next step
+    // ends the new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -158,9 +158,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may have read it already for a request. If that
-    // request is still waiting, the next step removes it. If it has become an authorization, the
-    // step after that removes the authorization.
+    // Remove the subject first. Another process may already have read the subject for a request. If
+    // this request is still waiting, the next step removes the request. If the request has become
+    // an authorization, the step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -185,9 +185,9 @@ export class Access {
    * Ends all access: authorizations with all codes and tokens, tokens that clients have for
    * themselves, waiting requests, and initial access tokens. Works in batches.
    *
-   * Use it after you restore a database from a backup, because a backup does not contain later
-   * revocations and uses. After the promise resolves, nothing that existed when the call began is
-   * valid. If the call fails, call it again to end the rest.
+   * Use it after you restore a database from a backup, because the backup does not show which
+   * tokens were revoked or used after it was made. After the promise resolves, nothing that existed
+   * when the call began is valid. If the call fails, call it again to end the rest.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -239,7 +239,7 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First end the access that the organization gave. Otherwise the organization could give it
+    // First end the access that the organization gave, so that the organization cannot give it
     // again in the meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());

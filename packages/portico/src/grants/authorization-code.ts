@@ -57,8 +57,8 @@ export class AuthorizationCodeGrant implements TokenGrant {
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant last. A wrong request uses up the code even if its client may not use the
-      // grant.
+      // Check the grant last, because a wrong request must use up the code even if its client may
+      // not use the grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -103,7 +103,8 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // A document client's flow keeps the rules that its document had when the flow started.
+  // If the client has a metadata document, the flow keeps the redirect URIs that the document had
+  // when the flow started.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }

@@ -46,8 +46,8 @@ interface ApplicationScopeRules {
 
 /**
  * Returns the requested scopes, without scopes about a person. If none are requested, returns all
- * of the client's scopes. A service may request every scope in the metadata, as many clients do.
- * Offered scopes that it may not have are replaced by the service scope.
+ * of the client's scopes. Many clients request every scope in the metadata. For a service, the
+ * service scope replaces the offered scopes that the service may not have.
  */
 function applicationScopes(
   client: Client,

@@ -12,11 +12,11 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** Rules for the exchange of one grant's codes. */
+/** How a grant exchanges its codes. */
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** The effect of using a code a second time. */
+  /** What happens when a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
    * Returns which of the scopes in force the tokens get. Throws to refuse the request. Called
@@ -30,8 +30,8 @@ export interface CodeRules {
 
 /**
  * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed it: the client, the account, the audience, and the scopes. The grant must first check
- * that the request may use the code.
+ * allowed the access: the client, the account, the audience, and the scopes. The grant must first
+ * check that the request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -82,5 +82,5 @@ export class CodeExchange {
   }
 }
 
-/** No client has this id. Pass it so that a second use revokes nothing. */
+/** No client has this id. It is passed so that a second use revokes nothing. */
 const NO_CLIENT = '';

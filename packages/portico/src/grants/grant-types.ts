@@ -63,8 +63,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // A public client's record may contain this grant from a time when the grant did not require
-      // authentication.
+      // A public client may have registered for this grant when the grant did not require
+      // authentication yet.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

@@ -6,8 +6,8 @@ import type { ProvedKey } from '../tokens/key-binding.ts';
 /** Handles one `grant_type` at the token endpoint. */
 export interface TokenGrant {
   /**
-   * Handles a token request from this client. `proved` is the key that the request proves, or null.
-   * Throws an OAuthError or a KeyProofError to refuse the request.
+   * Handles a token request from this client. `proved` is the key that the request proves
+   * possession of, or null. Throws an OAuthError or a KeyProofError to refuse the request.
    */
   answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
 }
@@ -19,7 +19,7 @@ export interface TokenGrant {
 export interface TokenResponse {
   /** The access token. */
   readonly access_token: string;
-  /** `Bearer`, or the scheme for bound tokens. */
+  /** `Bearer`, or the scheme for tokens that are bound to a key, for example `DPoP`. */
   readonly token_type: string;
   /** How long the access token is still valid, in seconds. */
   readonly expires_in: number;

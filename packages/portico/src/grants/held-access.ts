@@ -45,13 +45,13 @@ const EXAMINED = 5000;
 const A_DAY = 86_400_000;
 
 /**
- * Matches the characters of ids and cursors. Authorization ids are hexadecimal. Any other string
- * with these characters can only be a cursor.
+ * Matches ids and cursors. Authorization ids are hexadecimal, so a string with other characters can
+ * only be a cursor.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** A range of ids, lower than `below`, and equal to or higher than `above`. */
+/** A range of ids. It starts with `above` and ends before `below`. Null means no limit. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
@@ -81,10 +81,10 @@ export async function listHeld(
 }
 
 /**
- * Splits the list into ranges that can contain matches. An authorization that has not been used
- * since a time was created before that time. Ids start with the creation time, so the list can
- * start there. Ids from an early release do not start with the time. Nearly all of them sort above
- * today's ids.
+ * Returns the ranges of ids that can contain matches. An authorization that has not been used since
+ * a certain time was created before that time. Ids start with their creation time, so newer ids can
+ * be skipped. Ids from an early release do not start with the time. Nearly all of them sort above
+ * today's ids, so this range is searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -98,7 +98,7 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Returns a string that sorts before every id from this time. */
+/** Returns a string that sorts before all ids that are created at this time or later. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }

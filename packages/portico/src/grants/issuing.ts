@@ -74,8 +74,8 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates all tokens before the store records them as issued. So a failed signature uses up no
- * authorization code or refresh token. Throws if a check refuses the tokens.
+ * Creates all tokens before the store records them as issued. So if signing fails, no authorization
+ * code or refresh token is used up. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -162,8 +162,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses tokens like these. Call this before the grant marks something as
-   * used, if the grant does that before it creates tokens.
+   * Throws if a check refuses tokens like these. If a grant marks a code or token as used before it
+   * creates tokens, the grant must call this method first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {

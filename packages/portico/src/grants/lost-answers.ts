@@ -32,7 +32,7 @@ interface Kept extends LostAnswer {
 
 /**
  * The maximum number of stored responses. When it is reached, each new response replaces the oldest
- * one. If the database fails, at most one response per database connection is lost.
+ * one. When the database fails, at most one response per database connection cannot be sent.
  */
 const MOST_KEPT = 1000;
 /**
@@ -49,8 +49,8 @@ const KEPT_FOR = 300_000;
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. One request can have several, because a client may send it
-   * again before the first attempt fails.
+   * The stored responses, oldest first. A request can have several stored responses, because a
+   * client may send it again before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -117,8 +117,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns null if the attempt had no effect and never will. Keeps the entry if this check or the
-   * response fails.
+   * Returns the response, or null if the attempt had no effect and never will. After an error,
+   * keeps the entry unless `isSpentRefused` applies.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -135,7 +135,7 @@ export class LostAnswers {
 
 /**
  * Returns a key that is equal for requests with the same client, parameters (in any order) and
- * proved key. Ignores client authentication and the key proof itself, because they differ in every
+ * proved key. Ignores client assertions and the key proof itself, because they differ in every
  * request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {

@@ -15,8 +15,8 @@ export function secondsLeft(expiresAt: number, now: number): number {
 }
 
 /**
- * The public error is the same for every reason, because the exact reason would only help an
- * attacker. `detail` appears only in the log.
+ * Returns an `invalid_grant` error. Its public description is the same for every reason, because
+ * the exact reason would only help an attacker. `detail` appears only in the log.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -41,7 +41,7 @@ const KINDS = {
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/** Reasons why the store issued nothing although all earlier checks passed. */
+/** Why the store issued no tokens although all earlier checks passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -49,7 +49,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   taken: 'was used by another request, or its authorization was revoked',
 };
 
-/** Turns what the store reports for a code or refresh token into a response and audit events. */
+/** Turns the store's result for a code or refresh token into a response and audit events. */
 export class Outcomes {
   readonly #grantType: Grant;
   readonly #parts: GrantParts;
@@ -102,8 +102,8 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // It may have taken time to learn that the tokens were issued. So compute the remaining
-    // lifetime again.
+    // Some time may have passed since the tokens were issued, so compute the remaining lifetime
+    // again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

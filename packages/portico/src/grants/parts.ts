@@ -11,9 +11,9 @@ import type { RefreshRules, SecondUses } from './second-uses.ts';
 export interface GrantParts {
   /** The server's shared parts. */
   readonly server: Server;
-  /** Creates tokens, after every feature has checked them. */
+  /** Creates tokens. Every feature can check and refuse them first. */
   readonly issuing: Issuing;
-  /** Responses that the client may not have received. */
+  /** Stores responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;
   /** The APIs that tokens are for. */
   readonly resources: ProtectedResources;

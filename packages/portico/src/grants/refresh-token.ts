@@ -47,7 +47,7 @@ export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Decides about second uses. Null if every second use is a replay. */
+  /** Handles second uses. Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -82,11 +82,11 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a bound token that comes without its key, and ends nothing. So a thief who has only the
-   * token cannot end the authorization.
+   * Refuses a bound token if the request does not prove its key. The authorization stays valid, so
+   * a thief who has only the token cannot end it.
    *
-   * There is one exception: the authorization had unbound refresh tokens first and was bound to a
-   * key later. A thief may have been the first to prove a key. So if the owner then sends a used
+   * There is one exception: an authorization that had unbound refresh tokens first and was bound to
+   * a key later. A thief may have been the first to prove a key. So if the owner then sends a used
    * token without that key, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
@@ -149,8 +149,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request used a moment ago. Within the retry window, both requests
-   * get the same response.
+   * Handles a token that another request has used since this request checked it. Within the retry
+   * window, both requests get the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -186,8 +186,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses to repeat a response if the request asks for different scopes than the issued ones,
-   * because these would need another token.
+   * Throws if the request asks for other scopes than the first response contained, because other
+   * scopes need another token.
    */
   #requireSame(
     client: Client,

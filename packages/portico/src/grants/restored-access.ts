@@ -11,9 +11,11 @@ export interface EndedAccess {
   readonly authorizations: number;
   /** How many access tokens of clients themselves (client credentials) this call ended. */
   readonly clientTokens: number;
-  /** How many requests a person had seen and not answered. */
+  /** How many consent requests this call ended. A person had seen them but not answered them. */
   readonly requests: number;
-  /** How many initial access tokens this call ended. Clients use them to register themselves. */
+  /**
+   * How many initial access tokens this call ended. These tokens let clients register themselves.
+   */
   readonly initialAccessTokens: number;
 }
 
@@ -21,12 +23,13 @@ export interface EndedAccess {
 export type EndsRequests = () => Promise<void>;
 
 /**
- * Ends all codes, tokens and authorizations, and all requests that wait for an
- * answer. `ending` ends those of the features.
+ * Ends all codes, tokens and authorizations, and all requests that wait for an answer. `ending`
+ * ends such requests in the tables of features.
  *
- * Use it after you restore a backup. A backup does not contain later revocations and uses, so this
- * function ends everything without exception. After it resolves, everything that existed when it
- * began has ended. It compares keys, so it does not depend on clocks.
+ * Use it after you restore a backup. The backup does not show which tokens were revoked or used
+ * after it was made, so this function ends everything without exception. After the promise
+ * resolves, nothing that existed when the call began is valid. The function compares ids, so it
+ * does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
@@ -34,8 +37,8 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests first, in the order in which a person sees them: sign-in, question. If a
-  // person allows one in the meantime, the next step ends the new authorization.
+  // End waiting requests first, in the order that a person meets them: sign-in, then consent. If a
+  // person allows a request in the meantime, the next step ends the new authorization.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));

@@ -48,8 +48,8 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
- * Throws `invalid_grant` if the client has lost every grant with which a person gives access. The
- * person's authorizations are then not valid any more.
+ * Throws `invalid_grant` if the client no longer has a grant that lets people give it access. The
+ * authorizations of this client are then no longer valid.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;

@@ -25,9 +25,9 @@ export function canonicalAddress(text: string): string | null {
 }
 
 /**
- * Returns the network that attempts and work are counted for. For IPv4, this is the address itself.
- * For IPv6, it is the address's /64, because one caller can use any address in it. `address` comes
- * from `canonicalAddress`.
+ * Returns the network that limits apply to. For IPv4, this is the address itself. For IPv6, it is
+ * the address's /64, because one caller can use any address in it. `address` comes from
+ * `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;

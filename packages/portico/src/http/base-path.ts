@@ -5,9 +5,9 @@
  */
 
 /**
- * Returns every problem of a base path. The list is empty for a valid path and for the empty path.
- * Only unreserved characters (RFC 3986 section 2.3) are allowed. They can be written in only one
- * way, and have no special meaning in routers or in a cookie's `Path`.
+ * Returns all problems of a base path. The list is empty for a valid or empty path. Only unreserved
+ * characters (RFC 3986 section 2.3) are allowed. They can be written in only one way, and have no
+ * special meaning in routers or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -26,7 +26,8 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
 ];
 
 /**
- * Returns the problems of `base_path_stripped`. It requires a base path that the proxy can remove.
+ * Returns the problems of `base_path_stripped`. This setting requires a base path that the proxy
+ * can remove.
  */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''

@@ -10,8 +10,8 @@ export interface BearerCredentials {
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns the pattern for a scheme. The first alternative matches a well-formed token. The others
- * match the scheme followed by anything else.
+ * Returns the pattern for a scheme. Its first alternative matches the scheme with a well-formed
+ * token. The other alternatives match the scheme with anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
@@ -24,8 +24,8 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. Returns null if the header is missing or has another scheme. All code uses
- * this function or `parseScheme`.
+ * Reads a Bearer token. Returns null if the header is missing or has another scheme. All code that
+ * reads tokens from headers uses this function or `parseScheme`.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
@@ -63,7 +63,7 @@ interface NodeRequest {
    * fields.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** The names and values that the client sent: a name, its value, the next name, and so on. */
+  /** The header fields as the client sent them: a name, its value, the next name, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 

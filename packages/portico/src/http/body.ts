@@ -4,8 +4,9 @@
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Thrown if the application read the body before the endpoint could, and did not keep it. This is a
- * mistake in the application, not in the request. So the response is 500, and the error is logged.
+ * Thrown if the application reads the body before the endpoint can, and does not keep the body.
+ * This is a mistake in the application, not in the request. So the response is 500, and the error
+ * is logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';

@@ -1,6 +1,6 @@
 /**
- * The information about bound tokens that a resource gives to clients. Bound tokens have a separate
- * `Authorization` scheme, and requests with them need a proof of the key.
+ * What a resource tells clients about tokens that are bound to a key. Such tokens have a separate
+ * `Authorization` scheme, and each request with one needs a proof of the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, for example `DPoP`. */
@@ -24,7 +24,7 @@ export interface BindingRefusal extends BindingOffer {
    * scheme.
    */
   readonly presented: boolean;
-  /** Data for the next proof, sent with the response. Null if there is no such data. */
+  /** The data for the next proof, sent with the response. Null if there is no data. */
   readonly answer: string | null;
 }
 
@@ -42,9 +42,10 @@ export function bindingRefusal(
 }
 
 /**
- * Returns a refusal's challenges for `WWW-Authenticate`. If the request used a scheme, returns one
- * challenge for that scheme, with the error. Otherwise returns one challenge for each offered
- * scheme. Bearer comes first, because some clients read only the first challenge.
+ * Returns a refusal's challenges for `WWW-Authenticate`. Returns only the challenge for bound
+ * tokens if the request used their scheme, or if all tokens must be bound. Otherwise returns a
+ * challenge for each offered scheme, and only the Bearer challenge contains the error. Bearer comes
+ * first, because some clients read only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,

@@ -17,9 +17,9 @@ type RequestId = string | (() => string) | null;
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request with this id and this request or context object of its framework. If one
- * of them is missing, the outer context's value is used. If nothing changes, no new context is
- * entered.
+ * Runs work as part of a request. `context` is the framework's request or context object. If
+ * `context` or `requestId` is missing, the value of the outer call applies. If both values stay the
+ * same, runs the work without a new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
@@ -32,8 +32,8 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside the current request, because the work belongs to several requests or runs after
- * the response.
+ * Runs work outside the current request. Use it for work that belongs to several requests or runs
+ * after the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
@@ -55,8 +55,8 @@ export function currentRequestId(): string | null {
 
 /**
  * Returns a log that adds the current request's id to each line as `requestId`. A line's own id is
- * kept. It never throws: if the application's log fails, the line is lost, but no request fails
- * and the process does not end.
+ * kept. The returned log never throws: if the application's log fails, the line is lost, but no
+ * request fails and the process does not end.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
@@ -72,7 +72,7 @@ export function withCurrentRequestId(log: Log): Log {
         // The application's function may be asynchronous.
         if (written instanceof Promise) written.catch(() => {});
       } catch {
-        // There is no other place to report this.
+        // A failing log cannot be reported anywhere else.
       }
     };
   return {

@@ -4,7 +4,7 @@ import { RecentMap } from './recent-map.ts';
 /** A key for counting failures, for example one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** How many failures within a quarter of an hour are free before attempts slow down. */
+  /** How many failures per 15 minutes have no effect. After that, attempts slow down. */
   readonly free: number;
 }
 
@@ -15,7 +15,7 @@ export type Attempt<T> =
       readonly outcome: 'slowed';
       /** How long to wait before the next attempt, in milliseconds. */
       readonly wait: number;
-      /** Whether this is the first delayed attempt since the failures were last forgotten. */
+      /** Whether this is the first refused attempt since the failures were last forgotten. */
       readonly first: boolean;
     };
 
@@ -26,14 +26,14 @@ export function systemRandom(): number {
 
 interface Failures {
   readonly count: number;
-  /** From this time on, one failure is forgotten per interval. In milliseconds since 1970. */
+  /** From this time on, failures are forgotten one by one. In milliseconds since 1970. */
   readonly leaksFrom: number;
   /** When the next attempt is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
   /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether a delayed attempt was already reported as the first one. */
+  /** Whether a refused attempt was already reported as the first one. */
   readonly reported: boolean;
 }
 
@@ -49,9 +49,10 @@ const GOES_AHEAD = 20;
 
 /**
  * Slows down guessing. After some free failures, attempts with the same key are allowed only at
- * intervals, which double each time. Other attempts are refused immediately, without a slow hash.
+ * intervals, and each interval is twice as long as the last, up to 30 seconds. Other attempts are
+ * refused immediately, without a slow hash.
  *
- * But one in twenty of these attempts, chosen at random, is allowed, so that a key is never locked.
+ * But one in twenty of these other attempts is allowed at random, so that a key is never locked.
  * Even an attacker who guesses all the time cannot use up every chance or predict the next one.
  */
 export class FailedAttempts {

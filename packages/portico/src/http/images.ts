@@ -1,4 +1,7 @@
-/** An image's properties, read from its first bytes. Its name and sender do not matter. */
+/**
+ * An image's properties, read from its first bytes. The file name and the declared type do not
+ * matter.
+ */
 export interface ImageFacts {
   /** The media type, for example `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';

@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * Returns the value as it is after it was written as JSON and read again. Returns the same object
- * if all its strings are well-formed.
+ * Returns the value as it would be after writing it with `jsonText` and reading it again. Returns
+ * the same object if all its strings are well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
@@ -31,7 +31,10 @@ export function hasHalves(value: unknown): boolean {
   return withoutHalves(json) !== json;
 }
 
-/** Returns undefined unchanged: `JSON.stringify` returns it for values that JSON cannot contain. */
+/**
+ * Returns undefined unchanged, because `JSON.stringify` returns undefined for values that JSON
+ * cannot contain.
+ */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

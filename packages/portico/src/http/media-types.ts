@@ -12,8 +12,8 @@ export function readMediaType(contentType: string | null | undefined): string {
 }
 
 /**
- * Whether `Accept` lists exactly this media type, not through a wildcard, and does not exclude it
- * with `q=0`.
+ * Whether `Accept` names this media type and does not exclude it with `q=0`. Wildcards do not
+ * count.
  */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {

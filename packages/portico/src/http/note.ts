@@ -1,7 +1,8 @@
 /**
  * Attaches values to objects of other libraries, for example a Request. Only code that has the note
- * can read them. The value is a property with a symbol as its key. A WeakMap would also work, but
- * it slows down garbage collection. Four WeakMaps took a quarter of an introspection's time.
+ * can read its values. The note stores each value as a property with a symbol as its key. A WeakMap
+ * would also work, but it slows down garbage collection. Four WeakMaps took a quarter of an
+ * introspection's time.
  */
 export class Note<T> {
   readonly #key: symbol;

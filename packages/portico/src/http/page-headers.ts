@@ -3,7 +3,7 @@
  * Styles need this nonce.
  *
  * - `formAction` lists where forms may lead, as in a content security policy. By default, forms are
- *   not restricted, because Chromium checks every redirect after a form.
+ *   not restricted, because Chromium also applies the restriction to every redirect after a form.
  * - `scripts` allows scripts with this nonce. They may send requests only to this origin.
  * - `scriptHash`, for example `sha256-…`, allows one more script.
  */

@@ -1,13 +1,16 @@
-/** The maximum length of a value. Browsers never send longer ones. Longer values are ignored. */
+/**
+ * The maximum length of the list of requested fields. Browsers never send a longer list, and the
+ * server ignores one.
+ */
 const LONGEST = 2048;
 
 /** Matches a header field name (RFC 9110 section 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the response headers that allow a preflight's request header fields. Allows the fields in
- * `listed` and all others that the page asks for, for example tracing headers. Names each field,
- * because some browsers do not support `*`, and `*` never includes `Authorization`.
+ * Returns the response headers that tell a CORS preflight which request header fields are allowed:
+ * the fields in `listed` and all others that the page asks for, for example tracing headers. Names
+ * each field, because some browsers do not support `*`, and `*` never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

@@ -4,7 +4,7 @@ import { Note } from './note.ts';
 /**
  * The header for the request id. The id appears in the log and in the response, so that a caller
  * can report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
- * uses it. So all logs contain the same id.
+ * uses that word, so that all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -13,7 +13,7 @@ const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
-/** Returns a request's id, which is always the same for one request. */
+/** Returns a request's id. Every call for the same request returns the same id. */
 export function getRequestId(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
@@ -43,8 +43,8 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response was created with the id header. Reading the headers later would cost
- * more than creating the response.
+ * Records that the response already has the id header. Looking for the header later would cost more
+ * than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);
@@ -59,7 +59,8 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // Copy the headers: responses from fetch() and Response.redirect() are immutable.
+    // Copy the response, because the headers of responses from fetch() and Response.redirect() are
+    // immutable.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, {

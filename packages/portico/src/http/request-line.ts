@@ -20,15 +20,15 @@ export function noteRequestLine(request: Request, line: RequestLine): void {
 }
 
 /**
- * Returns the recorded request line, or the Request's own. Ignores the origin, because the sender
- * chooses the `Host`.
+ * Returns the recorded request line, or the Request's method and path if none was recorded. Leaves
+ * out the origin, because the sender chooses the `Host`.
  */
 export function readRequestLine(request: Request): RequestLine {
   return lines.of(request) ?? { method: request.method, target: readPath(request.url) };
 }
 
 /**
- * Returns an object that identifies a request. It is the same for all Requests created from one
+ * Returns an object that identifies a request: the same object for all Requests created from one
  * message.
  */
 export function findSource(request: Request): object {

@@ -1,6 +1,6 @@
 /**
- * Whether the browser says that a page of this origin sent the request. Pages cannot forge this
- * header.
+ * Whether the browser reports in `Sec-Fetch-Site` that a page of this origin sent the request.
+ * Pages cannot forge this header.
  */
 export function isSentFromHere(request: Request): boolean {
   return request.headers.get('sec-fetch-site') === 'same-origin';

@@ -8,7 +8,7 @@ export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 /** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The common name for keys of this algorithm. */
+  /** The usual name for keys of this algorithm. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
   /** The names of the key's other public members. */
@@ -20,8 +20,8 @@ export interface AlgorithmForm {
    */
   readonly hashesItself?: boolean;
   /**
-   * Checks whether bytes that are not a valid signature are a signature in another encoding.
-   * Returns the problem if so, and null otherwise.
+   * Called for an invalid signature. Returns the problem if the bytes are a signature in another
+   * encoding, and null otherwise.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -69,7 +69,10 @@ export class SigningAlgorithms {
   }
 }
 
-/** Returns how to name a missing key in the log and in errors, and the command that creates it. */
+/**
+ * Returns the description of a missing key for the log and for errors, and the command that creates
+ * the key.
+ */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

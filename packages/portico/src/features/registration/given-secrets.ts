@@ -22,7 +22,7 @@ export class GivenSecrets {
   readonly #lifetime: number | null;
   /** How many milliseconds before its expiry a secret is replaced. */
   readonly #window: number;
-  /** Whether a client without an initial access token can have a secret. */
+  /** Whether a client can have a secret without an initial access token. */
   readonly toStrangers: boolean;
 
   constructor(server: Server, secrets: ClientSecrets) {
@@ -80,11 +80,11 @@ export class GivenSecrets {
   }
 
   /**
-   * The client has just proved this secret, so a secret that is not the current one is the previous
+   * The server has just accepted `sent`, so a value that is not the current secret is the previous
    * one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // An operator's secret never expires, and a client must not undo the operator's rotation.
+    // Only an operator rotates a secret that never expires. A client must not undo this rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

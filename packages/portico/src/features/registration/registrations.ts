@@ -36,15 +36,15 @@ import { Replacing } from './replacing.ts';
 /** A new client and the values that are shown once. */
 export interface Registered {
   readonly client: Client;
-  /** The client secret. Null for a client without one. */
+  /** The client secret, or null if the client has none. */
   readonly secret: string | null;
   /** 256 random bits, base64url. */
   readonly registrationAccessToken: string;
 }
 
 /**
- * How many clients may register from one network within an hour, and how many unused clients are
- * stored (decision 36).
+ * How many clients can register from one network per hour, and how many unused clients the store
+ * keeps (decision 36).
  */
 const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
@@ -90,7 +90,7 @@ export class Registrations {
   /**
    * Registers a client. `initialAccessToken` is the request's bearer token, or null. Throws an
    * OAuthError for metadata that cannot be registered, a BearerError for a wrong token, and a
-   * TooManyRegistrationsError.
+   * TooManyRegistrationsError when a limit is reached.
    */
   async register(
     sent: SentMetadata,
@@ -130,8 +130,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the client with this registration access token. Throws a BearerError for any other
-   * token, whether or not the client exists.
+   * Returns the client if `token` is its registration access token. Otherwise throws a BearerError,
+   * whether or not the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
@@ -203,13 +203,16 @@ export class Registrations {
   /** Revokes the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // This is false if another request has revoked the client at the same moment. That request
+    // `revokeClient` returns false if another request has just revoked the client. That request
     // writes the event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
-  /** Returns the hash of the initial access token, or null if neither sent nor needed. */
+  /**
+   * Returns the hash of the initial access token. Returns null if the request has no token and
+   * needs none.
+   */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
     if (token === null) {
@@ -227,8 +230,7 @@ export class Registrations {
   }
 
   /**
-   * Returns a new secret. First refuses a client that would not be registered now, because hashing
-   * the secret is slow.
+   * Returns a new secret. Checks the registration limits first, because hashing the secret is slow.
    */
   async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
     const now = this.#server.clock();
@@ -291,8 +293,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the client's requirements for features that are off. They are kept: the server does not
-   * read them now, and a client must not drop a requirement by registering again.
+   * Returns the client's requirements for features that are off. The server ignores these
+   * requirements but keeps them, so that a client cannot drop them by replacing its metadata.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -314,7 +316,9 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
 }
 
-/** Check this here, because the operators' message does not name the metadata field. */
+/**
+ * Checks the algorithm here, because the message for operators does not name the metadata field.
+ */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: KeyRing,
@@ -344,8 +348,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message that quotes a
- * sent value cannot.
+ * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message with quotation
+ * marks cannot, for example because it quotes a sent value.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

@@ -3,9 +3,9 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * Throws if the redirect URIs lead to other places than before. People know the client by where its
- * responses go, and find it under this name on the applications page. So a client must not change
- * these places after a person has allowed it (RFC 7592 section 2.2 lets a server refuse this).
+ * Throws if the client changes its redirect URIs after a person has allowed it. People recognize a
+ * client by the place that its responses go to, and the applications page lists the client under
+ * this place. A server may refuse such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -21,8 +21,8 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
  * Returns the scopes after a replacement. An unverified client has all scopes (decision 36).
  *
  * A client with keys may have registered with an initial access token and requested fewer scopes.
- * Its record does not show this. So it gets the scopes that it had and those that it requests now,
- * but no scope that it never named.
+ * Its record does not show this. So the result contains only scopes that the client already had or
+ * requests now.
  */
 export function scopesReplaced(
   client: Client,

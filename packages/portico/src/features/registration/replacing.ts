@@ -8,8 +8,9 @@ import type { RegistrationLimits } from '../../store/client.ts';
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often clients of one network can replace their metadata, with the same limit as for
- * registrations. Each process counts separately, because a replacement adds nothing to the store.
+ * Limits how often clients from one network can replace their metadata. The limit is the same as
+ * for registrations. Each process counts separately, because a replacement adds nothing to the
+ * store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;

@@ -34,8 +34,8 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // A single remaining authorization could skip the next consent page, even if the setting is
-    // turned on later. Revoke all of them together.
+    // Revoke all authorizations with a stored consent together. If one of them remained, it could
+    // skip the next consent page, even if the setting is off now and turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

@@ -1,10 +1,10 @@
 import type { Details } from '../../store/grant.ts';
 
-/** The consent that is stored with an authorization whose client remembers consent. */
+/** The consent that is stored with an authorization of a first-party client. */
 export interface KeptConsent {
   /**
-   * Whether the consent page said that the access continues. It does for clients that can have
-   * refresh tokens.
+   * Whether the consent page said that the access continues. The page says so for clients that can
+   * have refresh tokens.
    */
   readonly renews: boolean;
   /**

@@ -58,7 +58,7 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // Before the code is redeemed, it may have reached the wrong application.
+        // An unredeemed code may have reached the wrong application.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -76,7 +76,7 @@ export class FirstPartyMemory implements PriorConsent {
     return recordRefusal(this.#server, request, allowed);
   }
 
-  /** Returns the details for an authorization whose consent is remembered. */
+  /** Returns the authorization details that make the server remember the consent, or undefined. */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
     const inherited = consentOf(prior?.details);
     if (inherited !== null) return consentDetails(inherited);
@@ -85,10 +85,10 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. It may have changed
-   * since it was found, because the server called the host in between. Locks the client, so that
-   * its mark and its redirect URIs change before or after this transaction. Between Galera nodes,
-   * they may change until the commit.
+   * Whether this authorization still lets the server skip the consent page. The authorization may
+   * have changed since `find`, because the server has called the host in the meantime. Locks the
+   * client, so that its mark and its redirect URIs cannot change during this transaction. In a
+   * Galera cluster, another node can still change them before the commit.
    */
   async #applies(
     id: string,
@@ -136,5 +136,5 @@ function isWebSite(redirectUri: string): boolean {
   return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
 
-/** `localhost` and the names below it (RFC 6761 section 6.3), and the unspecified addresses. */
+/** `localhost` and its subdomains (RFC 6761 section 6.3), and the unspecified addresses. */
 const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;

@@ -5,10 +5,10 @@ import type { ConsentRequest } from '../../store/requests.ts';
 import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
- * Records the scopes that the person has just refused on the page: all shown scopes except the
- * allowed ones. Earlier authorizations with one of these scopes, and authorizations that began
- * because of them, no longer let the server skip the page. This is recorded even while the setting
- * is off, because an operator may turn it on later.
+ * Records that the person has just refused scopes on the page: all shown scopes except the allowed
+ * ones. Earlier authorizations with one of these scopes, and authorizations that they start in the
+ * meantime, no longer let the server skip the page. This is recorded even while the setting is off,
+ * because an operator may turn it on later.
  */
 export async function recordRefusal(
   server: Server,

@@ -4,7 +4,7 @@ import { nonEmptyText } from '../../config.ts';
 const A_URL =
   'must be the URL of an API: an absolute http or https URL without a query or fragment';
 
-/** Whether the string is an absolute http or https URL without query, fragment and credentials. */
+/** Whether the string is an absolute http or https URL without a query, fragment or credentials. */
 function isResourceUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -45,7 +45,7 @@ export interface ResourceInput {
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
-  /** The API's name for people, on the consent page and in its metadata. Default: none. */
+  /** The API's display name, on the consent page and in its metadata. Default: none. */
   readonly label?: string | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the API's metadata (RFC

@@ -13,7 +13,10 @@ interface Settings extends ResourcesConfig {
 
 const KEY = 'oauth_server:resources';
 
-/** Returns the resources. The server publishes the metadata of resources on its own origin. */
+/**
+ * Returns a description of each configured resource. A resource has a metadata URL only if it is on
+ * the server's own origin, because the server publishes only this metadata.
+ */
 export function describeResources(
   configured: Configured,
   publicUrl: string,
@@ -50,7 +53,7 @@ export function resourceProblems(
 /**
  * Returns problems with the spelling of a URL. Resources are compared character by character, so
  * two spellings of one address would be two resources. A client that normalizes URLs could never
- * name a URL that is not normalized.
+ * request a resource whose URL is not normalized.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);

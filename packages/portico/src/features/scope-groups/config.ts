@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
-/** The setting that groups add to a scope. A problem names this setting, not the whole scope. */
+/**
+ * The setting that this feature adds to a scope. An error message names this setting, not the whole
+ * scope.
+ */
 export const scopeGroupShape = {
   group: z
     .custom<ScopeGroup>(() => true)
@@ -15,9 +18,9 @@ export const scopeGroupShape = {
 export interface ScopeGroupConfig {
   /**
    * The group of this scope on the consent page: who the person is, what the client can see, or
-   * what it can change. By default, the scope's name decides. OpenID Connect scopes are about the
-   * person. A name with a word such as `read` or `view` means seeing, and any other name means
-   * changing.
+   * what it can change. By default, the scope's name decides: OpenID Connect scopes are in
+   * `identity`, names with a word such as `read` or `view` are in `read`, and all other names are
+   * in `change`.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The groups of scopes on pages. A scope tells who the person is, reads the person's data, or makes
- * changes for the person.
+ * The group of a scope on pages. A scope reveals who the person is, reads the person's data, or
+ * makes changes for the person.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
@@ -23,7 +23,10 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** These words mean more than reading. In a name with words from both lists, they decide. */
+/**
+ * These words mean more than reading. They take precedence if a name also contains a word for
+ * reading.
+ */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -41,8 +44,8 @@ const CHANGING: ReadonlySet<string> = new Set([
 
 /**
  * Returns the group of a scope if the configuration does not set one. The words in the scope's name
- * decide: `notes:read` and `drive.readonly` mean reading. A scope with an unclear name is in the
- * group for changes, so that people do not underestimate what they allow.
+ * decide: `notes:read` and `drive.readonly` are in the group `read`. A scope with an unclear name
+ * is in the group for changes, so that people do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

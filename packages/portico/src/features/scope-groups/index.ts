@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { scopeGroupShape } from './config.ts';
 import { guessedGroup, SCOPE_GROUPS } from './guessing.ts';
 
-/** Groups scopes by who the person is, what is read, and what is changed. */
+/** Groups scopes on pages: who the person is, what the client reads, and what it changes. */
 export const scopeGroups = defineFeature({
   name: 'scope_groups',
   scopeConfig: scopeGroupShape,

@@ -14,9 +14,9 @@ import { scopesInForce } from '../../tokens/scopes.ts';
  *
  * - An authorization whose code was not redeemed: the code may have reached the wrong client.
  * - An authorization from an organization: the person did not allow it.
- * - All authorizations of an unverified client with several places for its responses. A person
- *   recognizes such a client by its place, and an authorization does not record the place. So one
- *   place could get what the person has allowed another place (decision 38).
+ * - All authorizations of an unverified client whose responses can go to several places. A person
+ *   recognizes such a client by this place, and an authorization does not record it. So one place
+ *   could get access that the person allowed for another place (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

@@ -2,8 +2,8 @@ import { defineFeature } from '../../feature.ts';
 import { grantedBefore } from './granted-before.ts';
 
 /**
- * Lets clients request more scopes step by step if the protected API asks for them, for example
- * with challenges.
+ * Lets a client request more scopes later, when the protected API asks for them. The new
+ * authorization also includes the scopes that the person has allowed before.
  */
 export const stepUp = defineFeature({
   name: 'step_up',

@@ -3,7 +3,7 @@ import type { ExpiredRecords } from '../../store/sql/expired.ts';
 import type { Store } from '../../store/store.ts';
 import type { MeasuredStoreOperation } from '../../measuring.ts';
 
-/** Receives the store's operations. */
+/** Measures store operations and counts removed rows. */
 interface StoreMeasuring {
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
   removed(rows: string, count: number): void;
@@ -11,7 +11,7 @@ interface StoreMeasuring {
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Returns a store that measures each operation of this one, named after its method. */
+/** Wraps the store so that each operation is measured under the name of its method. */
 export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: SqlDialect): Store {
   const records = Object.entries(store).map(([name, record]) => [
     name,
@@ -54,7 +54,7 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/** Returns how many rows of each kind a pruning operation has removed. */
+/** For each pruning operation, reads from its result how many rows of each kind it has removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } =

@@ -4,7 +4,7 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import { countRows } from '../../store/sql/counting.ts';
 
-/** What the kit's stores have in addition to the contract. */
+/** What the databases of `@portico/sql` report in addition to the `Database` contract. */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;

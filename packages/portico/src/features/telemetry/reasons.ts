@@ -54,8 +54,8 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Returns why work was refused or has failed: the refusal's code, `unavailable`, `overloaded` or
- * `fault`. `others` are the features' codes.
+ * Returns why a request was refused or has failed: the refusal's code (`other` if the code is
+ * unknown), `unavailable`, `overloaded` or `fault`. `others` are the features' codes.
  */
 export function getReason(
   error: unknown,

@@ -18,9 +18,8 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry for the server, and handles a telemetry that throws, rejects or
- * never ends, so that other code does not have to. Without a Telemetry, the server has null instead
- * of this object.
+ * Calls the application's Telemetry. Requests are not affected if the Telemetry throws, rejects or
+ * never finishes. Without a Telemetry, the server has null instead of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -165,7 +164,7 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/** Whether this is a Measurement. The application's value may not match its type. */
+/** Whether the value is a Measurement. The application's value may not match its type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
@@ -182,8 +181,8 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection. The telemetry may pass on the error of the work, which the work's caller
- * also gets.
+ * Ignores a rejection. The Telemetry may reject with the error of the work, and the caller of the
+ * work already gets this error.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

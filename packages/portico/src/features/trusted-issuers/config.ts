@@ -11,7 +11,7 @@ const LONGEST_ISSUER = 255;
 const LONGEST_TENANT = 255;
 
 /**
- * Whether the string is a SPIFFE trust domain, or an https URL without query, fragment and
+ * Whether the string is a SPIFFE trust domain, or an https URL without a query, fragment or
  * credentials.
  */
 function isIssuer(text: string): boolean {
@@ -101,8 +101,8 @@ export interface TrustedIssuerInput {
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the set again for each assertion that one of its keys signed, and so rejects a
-   * withdrawn key immediately. Default: 60.
+   * fetches the key set again for each assertion signed by one of its keys. A withdrawn key is then
+   * rejected immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
@@ -111,8 +111,8 @@ export interface TrustedIssuerInput {
    */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * What the issuer may assert, which is one of two values: `people` (who a person is) or `clients`
-   * (which workload a client is). A SPIFFE trust domain asserts `clients`. Needed.
+   * What the issuer may assert: either `people` (who a person is) or `clients` (which workload a
+   * client is). A SPIFFE trust domain asserts `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**

@@ -5,7 +5,7 @@ import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 
 type Configured = NonNullable<TrustedIssuersConfig['trusted_issuers']>;
 
-/** Accepts other issuers' signed assertions (RFC 7521). */
+/** Accepts assertions that other issuers have signed (RFC 7521). */
 export const trustedIssuers = defineFeature({
   name: 'trusted_issuers',
   config: trustedIssuersShape,

@@ -13,9 +13,9 @@ const CHANGED = ['grant_type', 'assertion'] as const;
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that reads requests in which a workload names its client and sends its token
- * as the assertion of a grant (MCP, SEP-1933). The server treats such a request like
- * `client_credentials` with this token as the `client_assertion`.
+ * Returns a function that reads a workload's token requests. Such a request contains the workload's
+ * token as the `assertion` and its client as the `client_id` (MCP, SEP-1933). The server treats
+ * such a request like `client_credentials` with this token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
   return async (request, form) => {
@@ -38,9 +38,9 @@ export function workloadGrant(server: Server): AssertionGrant {
 }
 
 /**
- * Returns the assertion type that this client can present the token with. If the token names no
- * trusted issuer, returns the type that only workloads have. The server then rejects the token like
- * any other invalid token, so that attackers cannot find out which issuers it trusts.
+ * Returns the `client_assertion_type` for this client's token. If the token names no trusted
+ * issuer, returns the type of SPIFFE tokens, which only workloads use. The server then rejects the
+ * token like any other invalid token, so that attackers cannot find out which issuers it trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);

@@ -54,7 +54,7 @@ export function typeOfIssuer(issuer: string): string {
   return isTrustDomain(issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
 }
 
-/** Returns how clients authenticate, for each kind of token from a trusted issuer. */
+/** Returns the client authentication for each kind of token that trusted issuers sign. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');
   return KINDS.filter((kind) => issuers.some((issuer) => kind.isIssuer(issuer))).map(
@@ -89,8 +89,8 @@ class WorkloadTokens implements ClientAssertions {
   }
 
   /**
-   * Verifies the token before reading the client, so that the server does the same work for every
-   * client.
+   * Verifies the token before it looks at the client, so that the server does the same work for
+   * every client.
    */
   async #verify(
     client: KeyedClient | null,
@@ -114,8 +114,8 @@ class WorkloadTokens implements ClientAssertions {
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
-    // Several programs can share a client whose subject is a pattern. Only this log line tells
-    // which one it was.
+    // Several programs can share a client whose subject is a pattern. Only this log line shows
+    // which program it was.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

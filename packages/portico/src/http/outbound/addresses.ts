@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
-/** Checks where requests to URLs that anyone can choose may go: only to the public internet. */
+/** Makes sure that requests to URLs that anyone can choose go only to the public internet. */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
 const NOT_PUBLIC_IPV4 = [

@@ -7,9 +7,9 @@ import { lookup, Resolver } from 'node:dns/promises';
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * Looks up a host's addresses in the DNS. IPv4 comes first, because the addresses are not sorted by
- * what this machine can reach. The look-up uses no thread and ends when the signal aborts. By
- * default, it reads the system's list of name servers each time.
+ * Looks up a host's addresses in the DNS. Returns IPv4 addresses first, because the DNS does not
+ * sort addresses by what this machine can reach. The look-up occupies no thread and ends when the
+ * signal aborts. By default, each look-up reads the system's list of name servers.
  */
 export async function resolveByDns(
   hostname: string,

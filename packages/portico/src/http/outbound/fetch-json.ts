@@ -4,8 +4,8 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that anyone may have chosen, with the protection of a guarded request.
- * Reads only up to a limit.
+ * Fetches JSON from a URL that anyone may have chosen, with the protection of `GuardedRequests`.
+ * Rejects a response that is longer than the limit.
  */
 export type FetchJson = (
   url: URL,
@@ -35,7 +35,8 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
 
 /**
  * Returns a function that fetches JSON from a URL in the configuration, with the same protection.
- * It does not count requests, so the caller decides how often to fetch. `limit` is in bytes.
+ * The function does not limit how often it fetches, so the caller must do that. `limit` is the
+ * maximum size of the response, in bytes.
  */
 export function createFetchConfigured(
   options: GuardedOptions,
@@ -61,7 +62,9 @@ export function createFetchImage(options: GuardedOptions): FetchImage {
   );
 }
 
-/** Turns a response into a value. Reads at most `limit` bytes. */
+/**
+ * Turns a response into a value. Throws an OutboundError if the body has more than `limit` bytes.
+ */
 type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
 
 function createFetch<T>(

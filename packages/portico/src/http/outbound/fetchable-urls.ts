@@ -27,7 +27,7 @@ export function fetchableUrlProblem(text: string): string | null {
 
 /**
  * Returns why this port is not allowed, or null if it is. Ports other than 443 are allowed only
- * during development, because an attacker could use response times to scan the network.
+ * during development, because an attacker could use them and the response times to scan a network.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The shortest and longest time for which a response is cached, in seconds. RFC 9111 allows such
- * limits. A response without a lifetime is cached for an hour.
+ * The shortest and longest time that a response is cached, in seconds. RFC 9111 allows such limits.
+ * A response without a lifetime is cached for an hour (`UNSAID`).
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;

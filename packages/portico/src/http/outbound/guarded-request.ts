@@ -8,7 +8,7 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests that only code can set. For tests and for a private certificate
+ * Settings for outbound requests. Only code can set them, for tests or for a private certificate
  * authority.
  */
 export interface OutboundOptions {
@@ -35,7 +35,7 @@ export interface GuardedOptions extends OutboundOptions {
   readonly allowsLoopback: boolean;
   /** Whether any port is allowed, for development. */
   readonly anyPort: boolean;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
@@ -55,8 +55,8 @@ export interface GuardedMessage {
 }
 
 /**
- * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
- * machine's network:
+ * Sends requests to URLs that anyone may have chosen. An attacker cannot use these requests to
+ * reach this machine's network:
  *
  * - Each request resolves the hostname once, requires that every address is public, and connects to
  *   one of these addresses.
@@ -113,7 +113,10 @@ export class GuardedRequests {
     }
   }
 
-  /** Resolve the hostname once per request, so that the connection goes to a checked address. */
+  /**
+   * Resolves the hostname, and throws if one of its addresses is not allowed. The request then
+   * connects to one of these addresses without another look-up.
+   */
   async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const { allowsLoopback } = this.#options;
     const addresses = await this.#resolve(hostname, signal);
@@ -175,8 +178,8 @@ function resolving({
 }
 
 /**
- * Returns options that trust these certificates. Call this only once, because it reads all
- * certificate authorities.
+ * Returns connection options that trust these certificates and the default ones. Call this only
+ * once, because it reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -197,7 +200,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Stops waiting when the signal aborts, even if the work continues. */
+/** Returns the result of the work. Rejects when the signal aborts, even if the work continues. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);

@@ -6,7 +6,7 @@ export interface DocumentHosts {
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** Matches a hostname. Also matches `*.` and a hostname, which means all names below it. */
+/** Matches a hostname, or `*.` and a hostname, which means all of its subdomains. */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**

@@ -10,7 +10,7 @@ export interface CountedRequest {
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** After how many seconds a retry may succeed, or null if unknown. */
+  /** How many seconds to wait before a retry, or null if unknown. */
   readonly retryAfter: number | null;
 
   /**
@@ -24,12 +24,13 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anyone can send any URL. So one person's limit is much lower than a host's limit, and one
- * person's limit for one host is even lower. Then no person can block a host for others.
+ * Anyone can make the server fetch any URL. So one person's limit is much lower than a host's
+ * limit, and one person's limit for one host is even lower. This way, no person can block a host
+ * for others.
  *
- * Known URLs are counted separately, by URL instead of by host. So a person who uses up the limit
- * of a host or the total limit with invented URLs does not block existing clients. Documents are
- * cached for at least five minutes, so normal use stays far below these limits.
+ * Known URLs are counted separately, by URL instead of by host. So existing clients still work
+ * after a person has used up the limit of a host or the total limit with invented URLs. Documents
+ * are cached for at least five minutes, so normal use stays far below these limits.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -38,8 +39,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * Requests without a signed-in person have lower, separate limits. So they do not use up the limits
- * of signed-in people.
+ * The limits for requests without a signed-in person. They are lower, and counted separately, so
+ * that such requests do not use up the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -100,7 +101,7 @@ export class OutboundLimits {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** Like `within`, for requests that send something to a host. The caller sets the limit. */
+  /** Like `within`, but for requests that send data to a host. The caller sets the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -124,8 +125,8 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counts, because an attacker can invent any number of names. Only requests that are
-   * sent are counted, so at most two minutes of counts are stored.
+   * Removes old counts, because an attacker can invent any number of names. Refused requests are
+   * not counted, so the map contains the counts of at most two minutes.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -153,14 +154,14 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the count's minute is still running. The minute also ends if the clock was set back to
- * before its start.
+ * Whether the count's minute is still running. The minute also ends when the clock is set back to a
+ * time before its start.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }
 
-/** Returns what a request counts towards, each with its key and its name for the log. */
+/** Returns the limits that a request counts towards, each with its key and its name for the log. */
 function countedAs(request: CountedRequest): readonly Counted[] {
   const { url, person, isKnown, isStranger = false } = request;
   const there = isKnown ? url.href : url.hostname;

@@ -39,8 +39,8 @@ export function uriTextProblem(text: string): string | null {
 
 /**
  * Returns why a browser would write the host differently, or null if it would not. For example,
- * browsers read `0x7f000001` as an address, and convert international names. People must see the
- * hostname that the browser uses.
+ * browsers turn `0x7f000001` into an IP address, and international names into ASCII. People must
+ * see the hostname that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

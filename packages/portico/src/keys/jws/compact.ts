@@ -1,7 +1,4 @@
-/**
- * A JWS in compact form (RFC 7515 section 7.1). The parser is strict and has limits. Nothing is
- * verified yet.
- */
+/** A parsed JWS in compact form (RFC 7515 section 7.1). Its signature is not verified yet. */
 export interface Jws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
@@ -27,7 +24,10 @@ const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Parses a JWS. Throws a JwsError for anything else. */
+/**
+ * Parses a JWS strictly. Throws a JwsError if the text is not a JWS, is too long, or contains a
+ * member twice.
+ */
 export function parseJws(text: string): Jws {
   if (text.length > LONGEST.header + LONGEST.payload + LONGEST.signature + 2)
     throw new JwsError('it is too long');
@@ -85,7 +85,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
  * of the two values they use (RFC 7519 section 4), so another reader might use a different value.
  */
 function hasRepeatedName(json: string): boolean {
-  /** The names so far in each open object or list, from the outermost to the innermost. */
+  /** The names that were found in each open object or list, from the outermost to the innermost. */
   const open: Set<string>[] = [];
   let last = '';
   for (const [token] of json.matchAll(TOKENS)) {

@@ -12,7 +12,7 @@ import {
 /** The request that came with a proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /** The absolute URL as the sender writes it. The check ignores the query and the fragment. */
+  /** The absolute URL of the request. The check ignores the query and the fragment. */
   readonly url: string;
   /** The access token that the proof must also cover. Null if the request has none. */
   readonly accessToken: string | null;
@@ -28,7 +28,7 @@ export interface DpopProof {
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * When the proof expires, in milliseconds since 1970, with the allowed clock difference included.
+   * When the proof expires, including the allowed clock difference, in milliseconds since 1970.
    * Until then, the server must remember that the proof was used.
    */
   readonly expiresAt: number;
@@ -37,8 +37,8 @@ export interface DpopProof {
 }
 
 /**
- * The problem of a proof, as a code for programs. `proof_malformed` means that the proof is not a
- * JWS.
+ * What is wrong with a proof, as a code for programs. `proof_malformed` means that the proof is not
+ * a JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'
@@ -155,7 +155,8 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns when every server stops accepting the proof, in whole seconds. `now` is also in seconds.
+ * Returns the time when every server has stopped accepting the proof, in whole seconds since 1970.
+ * `now` is also in seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))

@@ -37,8 +37,8 @@ const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). Each verification with a larger
- * key would take too long, which an attacker could exploit.
+ * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). Verifying with a larger key would
+ * take too long, and an attacker could exploit this.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;

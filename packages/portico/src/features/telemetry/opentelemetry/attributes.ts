@@ -28,14 +28,14 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The engines' names in the conventions. MariaDB is reported as MySQL. */
+/** The database engines' names in the semantic conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** Returns a task's attributes that never change. */
+/** Returns the attributes that are the same each time the task runs. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -67,8 +67,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Returns a function that creates a value once per key and remembers it. The number of keys is
- * limited to the tasks, statuses and reasons.
+ * Returns a function that creates the value for each key once and then reuses it. It never forgets
+ * a value, so use it only for keys with few values, for example tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

@@ -2,22 +2,22 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
- * The number of rows that one statement reads. It takes a few milliseconds on every engine, even
- * for a large table.
+ * The number of rows that one statement reads. Such a statement takes a few milliseconds on every
+ * engine, even for a large table.
  */
 const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long a count is valid: at least this many milliseconds, and at least ten times as long as the
- * count took. Counting a million rows takes about two minutes.
+ * How long a count is reused: at least this many milliseconds, and at least ten times as long as
+ * the count took. Counting a million rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
 /** How long a metrics collection waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
-/** Returns the time in milliseconds, and pauses. */
+/** The clock of a `Census`, in milliseconds. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -28,7 +28,9 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/** Counts the active rows of a table: in slices, rarely, and only while metrics are collected. */
+/**
+ * Counts the active rows of a table in slices. Counts rarely, and only when metrics are collected.
+ */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;

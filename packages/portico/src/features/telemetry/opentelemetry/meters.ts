@@ -24,7 +24,7 @@ import {
 } from './attributes.ts';
 import { observeServer } from './observing.ts';
 
-/** The conventions' histogram buckets for requests and statements, in seconds. */
+/** The histogram buckets of the semantic conventions for requests and statements, in seconds. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 

@@ -22,18 +22,20 @@ export interface OpenTelemetryOptions {
 /**
  * Returns a Telemetry that records metrics and traces with `@opentelemetry/api`. Pass it as the
  * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create a separate
- * one for each server. Without a registered SDK, it records nothing. For names, units and
+ * Telemetry for each server. Without a registered SDK, it records nothing. For names, units and
  * attributes, see docs/telemetry.md.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider at the first measurement, because it may be registered late.
+  // Look up the global provider at the first measurement, because the application may register it
+  // late.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // This provider works immediately, even if the real one is registered later.
+  // The global tracer provider can be used immediately: it passes spans on to a provider that is
+  // registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {
