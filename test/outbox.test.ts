@@ -214,7 +214,7 @@ test('too many messages for one receiver are dropped and counted, and others are
   expect(await one.send('other', '1')).toBe(0);
   expect(await counts()).toEqual({ waiting: 20_001, undelivered: 0, dropped: 2 });
   const shown = await oauth('oauth:outbox', '--limit=1');
-  expect(shown.stderr).toContain('2 note for "full" were dropped');
+  expect(shown.stderr).toContain('2 messages of the kind note for "full" were dropped');
   const { stdout } = await oauth('oauth:outbox', '--json');
   expect(JSON.parse(stdout)).toMatchObject({
     dropped: [{ kind: 'note', receiver: 'full', dropped: 2 }],

@@ -241,7 +241,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
 
   test('an issuer with user information is refused at the start, and no message repeats its password', () => {
     const says =
-      'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent';
+      'issuer: must not contain a user name or password; set clientId and clientSecret instead';
     for (const [issuer, message] of [
       ['https://me:hunter2@app.example', says],
       ['http://me:hunter2@app.example/x', says],

@@ -25,7 +25,7 @@ export class Siblings {
     const ending = routeEnding(path);
     const other = this.#paths.get(ending);
     if (other === path)
-      throw refused(path, 'already has an MCP endpoint on this server; choose another path');
+      throw refused(path, 'has an MCP endpoint on this server already; choose another path');
     if (other !== undefined)
       throw refused(path, `differs from ${other} only in punctuation; rename one of them`);
     this.#paths.set(ending, path);

@@ -197,8 +197,7 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');
   if (url.username !== '' || url.password !== '') {
     throw new TypeError(
-      'issuer: must have no user information (user:password@): clientId and clientSecret are ' +
-        'what is sent',
+      'issuer: must not contain a user name or password; set clientId and clientSecret instead',
     );
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;

@@ -14,10 +14,10 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
   return error.problems.map(({ key, message }): Check => {
     const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
-    const last = 'then run the command again for the other checks';
+    const again = 'then run the command again for the other checks';
     return path.isAbsolute(key)
-      ? { part: 'messages', ...found, remedy: `correct the file; ${last}` }
-      : { part: 'configuration', ...found, remedy: `correct the configuration; ${last}` };
+      ? { part: 'messages', ...found, remedy: `correct the file, ${again}` }
+      : { part: 'configuration', ...found, remedy: `correct the configuration, ${again}` };
   });
 }
 

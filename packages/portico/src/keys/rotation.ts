@@ -177,7 +177,7 @@ export class Rotation {
       throw notWritten(
         files.directory,
         error,
-        'the new key signs now, but the old keys were not all removed: remove their files manually',
+        'the new key signs now, but some old keys were not removed: remove their files manually',
       );
     }
   }

@@ -54,8 +54,8 @@ const addOutboxList: AddCommands = (program, context) => {
       );
       for (const each of dropped)
         context.note(
-          `Dropped ${each.kind} messages for ${quotedPublic(each.receiver)}: ${each.dropped}, ` +
-            "because the receiver's queue was full.",
+          `${each.dropped} messages of the kind ${each.kind} for ${quotedPublic(each.receiver)} ` +
+            "were dropped, because the receiver's queue was full.",
         );
     });
 };
