@@ -72,7 +72,7 @@ describe('database_url', () => {
     ['postgres://app:hunter2/x@one,two/app', 'must be a URL such as postgres://'],
     [
       'postgres://app:hunter2@/app?host=one,two',
-      'must list several servers before its path and not in a parameter',
+      'must list several servers before the path, not in a parameter',
     ],
     ['postgres://app:hunter2@one/app?port=5432,5433', 'must list several servers before its path'],
     [

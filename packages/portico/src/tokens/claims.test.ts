@@ -139,7 +139,7 @@ describe('the name of a claim in a scope', () => {
     for (const name of names.split(' '))
       expect([name, claimNameProblem(name)]).toEqual([
         name,
-        expect.stringMatching(/^is a claim of the protocol/),
+        expect.stringMatching(/^is a protocol claim/),
       ]);
   });
 
@@ -159,10 +159,10 @@ describe('the name of a claim in a scope', () => {
     ['x'.repeat(256), /^is not a claim name: /],
     ['constructor', /^is not a claim name$/],
     ['hasOwnProperty', /^is not a claim name$/],
-    ['sub', /^is a claim of the protocol/],
-    ['SUB', /^is a claim of the protocol/],
-    ['_claim_names', /^is a claim of the protocol/],
-    ['error_uri', /^is a claim of the protocol/],
+    ['sub', /^is a protocol claim/],
+    ['SUB', /^is a protocol claim/],
+    ['_claim_names', /^is a protocol claim/],
+    ['error_uri', /^is a protocol claim/],
   ])('cannot be %j', (name, problem) => {
     expect(claimNameProblem(name)).toMatch(problem);
   });

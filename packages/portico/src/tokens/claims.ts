@@ -48,11 +48,11 @@ const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 /** Returns why no scope may release a claim with this name, or null if a scope may. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
-    return 'is not a claim name: 1 to 255 printable ASCII characters without a space';
+    return 'is not a claim name: it must have 1 to 255 printable ASCII characters without spaces';
   if (name in Object.prototype) return 'is not a claim name';
   // Compare in lower case, because some JSON readers ignore the case of member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
-    ? 'is a claim of the protocol, which the server alone says'
+    ? 'is a protocol claim, which only the server can set'
     : null;
 }
 
@@ -158,8 +158,8 @@ function whyDropped(claim: string): string {
   if (scope !== undefined)
     return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
   return (
-    'OpenID Connect defines no scope that releases it, and oauth_server:scopes none with it ' +
-    'among its claims'
+    'OpenID Connect defines no scope that releases it, and no scope in oauth_server:scopes has ' +
+    'it in its claims'
   );
 }
 

@@ -58,7 +58,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
     );
   if (['host', 'port'].some((key) => parameters.get(key)?.includes(',')))
     refuse(
-      'must list several servers before its path and not in a parameter: ' +
+      'must list several servers before the path, not in a parameter: ' +
         'postgres://user:password@a:5432,b:5433/database',
     );
   const names = authority.split(',');
