@@ -11,10 +11,7 @@ import { checkSite } from './sites.ts';
 export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
-  /**
-   * The changed fields, with their names from RFC 7591. Empty if nothing changed. In that case,
-   * nothing was written.
-   */
+  /** The changed fields, by their RFC 7591 names. Empty if the update changed nothing. */
   readonly changes: FieldChanges;
 }
 
