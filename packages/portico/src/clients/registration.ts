@@ -27,7 +27,7 @@ export interface ClientRegistration {
   /**
    * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
    * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. If
-   * you list only `introspection`, the default grant types are still added.
+   * you list only `introspection`, this default still applies.
    */
   readonly grants?: readonly string[];
   /** Whether this is a public client, which cannot keep a secret. Default: false. */
