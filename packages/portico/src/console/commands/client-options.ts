@@ -18,7 +18,8 @@ export function collect(value: string, previous: readonly string[] = []): readon
 }
 
 /**
- * Collects the values of a repeatable option. A value can itself be a list, separated by commas.
+ * Collects the values of a repeatable option. A value can itself be a list, separated by commas or
+ * spaces.
  */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
