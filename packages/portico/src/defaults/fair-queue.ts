@@ -59,8 +59,9 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the last task of the network with the most tasks. Does this only if that network has
-   * more tasks than the newcomer's network would have. Otherwise throws an OverloadedError.
+   * Refuses the last waiting task of the network with the most waiting tasks. Throws an
+   * OverloadedError if the new task's network would then have as many. `share` is how many tasks of
+   * the new task's network are waiting.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -112,8 +112,8 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads `--app` or `--config`. Commander cannot read these options, because the application
- * provides the commands.
+ * Reads `--app` or `--config`. Commander cannot read these options, because the application that
+ * defines the commands is not loaded yet.
  */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
