@@ -17,7 +17,7 @@ interface Turn {
 
 /**
  * A queue in which networks take turns. Each network with waiting tasks is served once before any
- * network is served again. So many requests from one network delay only that network.
+ * network is served again, so that many requests from one network delay only that network.
  *
  * When the queue is full, a network with fewer waiting tasks can still add one. The queue then
  * rejects the last task of the network with the most waiting tasks.
