@@ -297,7 +297,7 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Whether the client wants a response without any page being shown. */
+/** Whether the client requires a response without a page for the person (`prompt=none`). */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {
