@@ -249,16 +249,16 @@ export interface Contribution {
    */
   readonly endsRequests?: EndsRequests;
   /**
-   * When an operator revokes an authorization: returns whether to revoke another authorization of
-   * the same person and client as well. Receives the details of both.
+   * Returns whether to revoke another authorization of the same person and client when an operator
+   * revokes one. Receives the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a person has allowed a client before. If the protected API asks for it
-   * (`ResourceNeeds.stepUp`), a new authorization contains these scopes too. At most one feature
-   * can provide this.
+   * Finds the scopes that a person has allowed a client before. If the protected API sets
+   * `ResourceNeeds.stepUp`, a new authorization contains these scopes too. At most one feature can
+   * provide this.
    */
   readonly earlierScopes?: EarlierScopes;
   /**
@@ -269,8 +269,8 @@ export interface Contribution {
   /** Receives people's answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
-   * Drops a requested scope that the server cannot grant. Otherwise, the server refuses the
-   * request.
+   * Returns whether to drop a requested scope that the server cannot grant. If no feature drops the
+   * scope, the server refuses the request.
    */
   readonly dropsScope?: DropsScope;
   /**
@@ -278,8 +278,8 @@ export interface Contribution {
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * Handlers for the feature's endpoints, by endpoint name. The server leaves out an endpoint
-   * without a handler.
+   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler does not
+   * exist on this server.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that do not use the server. The server neither measures nor logs their requests. */
@@ -323,7 +323,7 @@ export interface Contribution {
   readonly auditSink?: AuditSink;
   /** Delivers the feature's messages from the outbox, by kind of message. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The feature's rows that expire. The server removes them after that. */
+  /** The feature's rows that expire. The server removes expired rows. */
   readonly expiring?: ExpiringRows;
   /** Whether the feature uses single-use values, for example signed strings. */
   readonly usesOnce?: boolean;
