@@ -269,7 +269,7 @@ export interface Contribution {
   /** Receives people's answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
-   * Returns whether to drop a requested scope that the server cannot grant. If no feature drops the
+   * Returns whether to drop a requested scope that the server cannot grant. If no rule drops the
    * scope, the server refuses the request.
    */
   readonly dropsScope?: DropsScope;

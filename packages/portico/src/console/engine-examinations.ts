@@ -7,7 +7,7 @@ type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
  * Returns the examinations for the engine of the database. A failing examination is reported as
- * skipped, because a store that only imitates the engine may not support its queries.
+ * skipped, because the store may not be a real database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

@@ -11,8 +11,8 @@ import type { Subject } from './subject.ts';
 const OLD = 366 * 86_400_000;
 
 /**
- * Reports staged keys, keys that are due for rotation, and keys that can be removed. Returns an
- * empty list if there are no such keys.
+ * Reports staged keys, also unreadable ones, and keys that are due for rotation or can be removed.
+ * Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
