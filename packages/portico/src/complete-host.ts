@@ -34,7 +34,7 @@ export function completeHost<Context>(
   browsers: Browsers,
   sessions: SessionEnds,
 ): CompleteHost {
-  // The mount sets the context. The application chooses a type that matches its mount.
+  // The mount sets the context. The application declares the `Context` type of its mount.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
@@ -154,7 +154,8 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Do this before the sign-out, so that clients are notified even if the process stops now.
+    // Record the end before the sign-out, so that clients are notified even if the process then
+    // stops.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
     // Throw if the id is not a string. Otherwise, clients would not be notified and the error would
     // go unnoticed.
@@ -239,10 +240,7 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/**
- * Writes an audit event as a log line. In the line, the event's `authorization` is called
- * `authorizationId`.
- */
+/** Writes an audit event as a log line, with `authorization` renamed to `authorizationId`. */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

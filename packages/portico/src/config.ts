@@ -19,7 +19,7 @@ export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema for the claims that a scope releases. A problem names the list or a single claim, not
+ * The schema for the claims that a scope releases. An error names the list or a single claim, not
  * the whole scope.
  */
 const claims = z
@@ -155,9 +155,9 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// These types are written by hand, like those of the features and the kit. Types derived from the
-// schema would have no doc comments in editors: TypeScript 7's language server shows none for
-// mapped types. `npm run configuration` compares keys, types and defaults with the schema.
+// These types are written by hand, like the types of the features and the kit. If they were derived
+// from the schema, editors would show no doc comments: TypeScript 7's language server shows none
+// for mapped types. `npm run configuration` compares keys, types and defaults with the schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets

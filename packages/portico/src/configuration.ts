@@ -20,7 +20,8 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
 /**
- * Like `oauthServerConfiguration`, but also accepts the configuration keys of your own features.
+ * Returns a schema like `oauthServerConfiguration` that also accepts the configuration keys of your
+ * own features.
  *
  * @example
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:

@@ -55,8 +55,8 @@ export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8A
 }
 
 /**
- * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`:
- * pass the same `about` to `openText`.
+ * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`,
+ * so pass the same `about` to `openText`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);

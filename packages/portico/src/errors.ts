@@ -50,12 +50,12 @@ export class OAuthError extends Error {
 }
 
 /**
- * A request must prove that the client has its key, but the proof is missing, invalid or
+ * A request must prove that the client holds its key, but the proof is missing, invalid or
  * incomplete.
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
-  /** A code for the exact reason, only for the log. */
+  /** The value of the response parameter `error`. */
   readonly code: BearerErrorCode;
   /** Further detail, only for the log. */
   readonly detail: string;
@@ -77,7 +77,7 @@ export class KeyProofError extends Error {
 }
 
 /**
- * Too many wrong client secrets were sent before this request. The request has to wait. A later
+ * Too many attempts to authenticate as this client, or from this network, have failed. A later
  * attempt may succeed.
  */
 export class TooManyFailuresError extends Error {
@@ -135,7 +135,7 @@ export class NotNowError extends Error {
 /** The limit for clients that register themselves is reached. A later attempt may succeed. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** Which limit is reached: that of one network, or that of all registrations. */
+  /** The limit that is reached: the limit of one network, or the limit of all registrations. */
   readonly of: 'network' | 'all';
   /** How long to wait, in seconds. */
   readonly retryAfter: number;
@@ -162,7 +162,7 @@ export class BodyTooLargeError extends Error {
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** The exact reason, for the log. The page also shows it under `APP_ENV=dev`. */
+  /** The exact reason, for the log. With `APP_ENV=dev`, the page shows it too. */
   readonly detail: string | null;
   /** How many seconds to wait before the same request may succeed. Null if it never will. */
   readonly retryAfter: number | null;
@@ -217,7 +217,7 @@ export interface BearerErrorCodes {
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * The person does not have the permission, so no token would help. Only with
+   * The person does not have the permission, so no token would help. Used only with
    * `oauth_server:challenge`.
    */
   readonly access_denied: true;

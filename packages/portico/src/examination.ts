@@ -7,8 +7,9 @@ export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. The doctor examines clients only if the store responds. It reports
-   * findings about registered clients together with the clients. Default: the application.
+   * What this part examines. The doctor skips an examination of `clients` if the store does not
+   * respond. It reports findings about `registered clients` after its own findings about clients.
+   * Default: `application`.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
   /** Returns the current findings. */
@@ -35,7 +36,8 @@ export interface ExaminedServer {
  */
 export interface ExaminedApplication {
   /**
-   * The server's store. Without `transaction`, the doctor cannot detect a full disk with SQLite.
+   * The server's store. If the store has no `transaction` method, the doctor cannot detect that the
+   * disk of a SQLite database is full.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**

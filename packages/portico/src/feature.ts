@@ -65,7 +65,7 @@ export type ConfigOf<Shape extends ConfigShape> = {
  * receives `Config`: the section `oauth_server`, including the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
-  /** The feature's name in problems, in lower snake case. */
+  /** The feature's name in error messages, in lower snake case. */
   readonly name: string;
   /** The feature's configuration keys under `oauth_server`. */
   readonly config?: ConfigShape;
@@ -81,7 +81,7 @@ export interface Feature<Config = OAuthServerConfig> {
    * accepts it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Returns the problems of settings that are valid alone but not together. */
+  /** Returns the problems of settings that are valid individually but not in combination. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
    * Returns the migrations of the feature's own tables, in order. Returns none if the feature is
@@ -125,7 +125,7 @@ export interface Feature<Config = OAuthServerConfig> {
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
    * Measures a server for the application's `telemetry`. Portico calls this function before it
-   * creates the parts of the server, and only if the application has a telemetry. Use `log` only
+   * creates the parts of the server, and only if the application passes `telemetry`. Use `log` only
    * after the server has started. `errorCodes` contains the error codes of all features. At most
    * one feature can have this function.
    */
@@ -182,8 +182,8 @@ export interface Contribution {
   /** Finds clients that are not registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
   /**
-   * Authenticates clients with their own keys, including clients from this source. At most one
-   * feature can provide this.
+   * Authenticates clients by their own keys, including the clients of `source`. At most one feature
+   * can provide this.
    */
   readonly clientAssertions?: (source: ClientSource | null) => OwnAssertions;
   /**
@@ -199,8 +199,8 @@ export interface Contribution {
    */
   readonly directRequests?: DirectRequests;
   /**
-   * Returns an error for an authorization request that a client must send directly to the server
-   * first.
+   * Returns an error if a client sends an authorization request through the browser but must send
+   * it directly to the server.
    */
   readonly indirectRefusal?: IndirectRefusal;
   /** Returns whether to accept a redirect URI that the client has not registered. */
@@ -224,7 +224,7 @@ export interface Contribution {
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members for ID tokens or introspection responses. Reads the details that an interaction
+   * Returns members for ID tokens or introspection responses, from the details that an interaction
    * or `keepsDetails` has stored with the authorization.
    */
   readonly describe?: DescribesDetails;
@@ -249,16 +249,16 @@ export interface Contribution {
    */
   readonly endsRequests?: EndsRequests;
   /**
-   * When an operator revokes an authorization: returns whether to revoke another authorization of
-   * the same person and client as well. Receives the details of both.
+   * Returns whether to revoke another authorization of the same person and client when an operator
+   * revokes one. Receives the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a person has allowed a client before. If the protected API asks for it
-   * (`ResourceNeeds.stepUp`), a new authorization contains these scopes too. At most one feature
-   * can provide this.
+   * Finds the scopes that a person has allowed a client before. If the protected API sets
+   * `ResourceNeeds.stepUp`, a new authorization contains these scopes too. At most one feature can
+   * provide this.
    */
   readonly earlierScopes?: EarlierScopes;
   /**
@@ -269,8 +269,8 @@ export interface Contribution {
   /** Receives people's answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
-   * Drops a requested scope that the server cannot grant. Otherwise, the server refuses the
-   * request.
+   * Returns whether to drop a requested scope that the server cannot grant. If no rule drops the
+   * scope, the server refuses the request.
    */
   readonly dropsScope?: DropsScope;
   /**
@@ -278,8 +278,8 @@ export interface Contribution {
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * Handlers for the feature's endpoints, by endpoint name. The server leaves out an endpoint
-   * without a handler.
+   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler does not
+   * exist on this server.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that do not use the server. The server neither measures nor logs their requests. */
@@ -323,7 +323,7 @@ export interface Contribution {
   readonly auditSink?: AuditSink;
   /** Delivers the feature's messages from the outbox, by kind of message. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The feature's rows that expire. The server removes them after that. */
+  /** The feature's rows that expire. The server removes expired rows. */
   readonly expiring?: ExpiringRows;
   /** Whether the feature uses single-use values, for example signed strings. */
   readonly usesOnce?: boolean;

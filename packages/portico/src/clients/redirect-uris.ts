@@ -5,17 +5,18 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches `https://@host/`. A parser ignores the empty credentials, but a person sees text before
- * the host.
+ * Matches credentials in a URL, even empty ones (`https://@host/`). URL parsers do not report empty
+ * credentials.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
- * Matches a private-use scheme: a domain in reverse order. The dot is required, because any
- * application could claim a scheme without a dot (RFC 8252 sections 7.1 and 8.4).
+ * Matches a URI with a private-use scheme: a domain name in reverse order, for example
+ * `com.example.app`. The scheme must contain a dot, because unrelated applications could choose the
+ * same short name (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
-/** Matches a loopback redirect URI. Its port is not 0 and has no leading zeros. */
+/** Matches a loopback redirect URI. A port must not be 0 or start with a zero. */
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
@@ -96,10 +97,7 @@ const NOT_PRIVATE = new Set(
 );
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 
-/**
- * Returns why an operator cannot allow this private-use scheme without a dot, or null if the
- * operator can.
- */
+/** Returns why `allowedSchemes` cannot contain this scheme, or null if it can. */
 function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
@@ -113,8 +111,8 @@ function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns where a response goes, in the form that pages show: a host with its port, or an
- * application's scheme.
+ * Returns the destination of a response as pages show it: a host with its port, or an application's
+ * scheme.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
@@ -131,8 +129,8 @@ export interface RedirectedClient {
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns a function that accepts a redirect URI. The URI must match a registered one exactly (RFC
- * 9700 section 4.1.3), or one of `others` must accept it.
+ * Returns the check of redirect URIs. A URI must match a registered URI exactly (RFC 9700 section
+ * 4.1.3), or one of `others` must accept it.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -140,9 +138,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * Splits a loopback address into the text before and after its port. Returns null for any other
- * URI. Works on the text, not on the parsed URL, because one URL can be spelled in many ways. So
- * only the digits of the port can differ from the registered URI.
+ * Splits a loopback redirect URI into the text before and after its port. Returns null for any
+ * other URI. Compares text instead of parsed URLs, because a parser accepts several spellings of
+ * one URL. Only the port may differ from the registered URI.
  */
 export function loopbackParts(
   uri: string,
@@ -170,8 +168,8 @@ export function redirectWith(
 }
 
 /**
- * Returns a registration's redirect URIs without duplicates. Throws if one is not valid. Does not
- * check URIs that the client already had (`before`).
+ * Returns a registration's redirect URIs without duplicates. Throws a RegistrationError if a URI is
+ * not valid. Skips URIs that the client already had (`before`).
  */
 export function checkRedirectUris(
   uris: readonly string[],

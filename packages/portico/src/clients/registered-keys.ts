@@ -14,8 +14,8 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys that the client authenticates with. A workload is returned in the same form.
- * Returns null if the registration has neither.
+ * Returns the keys or the workload that the client authenticates with. Returns null if the
+ * registration has neither.
  */
 export function checkKeys(
   registration: NamedKeys,
@@ -46,7 +46,7 @@ function checkOwnKeys(
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
-/** Returns the workload in the form of keys, or null if the registration has no workload. */
+/** Returns the workload as ClientKeys, or null if the registration has no workload. */
 function checkWorkload(
   { workload, jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: NamedKeys,
   isPublic: boolean,
@@ -62,8 +62,8 @@ function checkWorkload(
       'The client has both a workload and keys; use only one of them to authenticate',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
-  // Accept the client's existing workload even if its issuer was removed from the configuration. It
-  // must not block other changes.
+  // Accept the client's existing workload even if its issuer was removed from the configuration.
+  // Otherwise, no other field of the client could be changed.
   const known = before?.keys?.workload;
   if (known?.issuer === issuer && known.subject === subject) return keys;
   if (!trustedIssuers.trusts(issuer, 'clients'))

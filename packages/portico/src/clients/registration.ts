@@ -15,8 +15,8 @@ export interface ClientRegistration {
   /** The name on the consent page, 1 to 100 characters. */
   readonly name: string;
   /**
-   * The redirect URIs. A request's URI must match exactly, except for the port of a native
-   * application's loopback address.
+   * The redirect URIs. The URI in a request must match one of them exactly. Only the port of a
+   * native application's loopback URI may differ.
    */
   readonly redirectUris?: readonly string[];
   /**
@@ -26,11 +26,11 @@ export interface ClientRegistration {
   readonly scopes?: readonly string[];
   /**
    * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
-   * with a redirect URI. You can also list `introspection`. It is a right, not a grant type, so
-   * this default still applies if you list only `introspection`.
+   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. If
+   * you list only `introspection`, this default still applies.
    */
   readonly grants?: readonly string[];
-  /** Whether the client is public: it cannot keep a secret. */
+  /** Whether this is a public client, which cannot keep a secret. Default: false. */
   readonly public?: boolean;
   /**
    * `web` (the default), or `native` for a program on a device (RFC 8252). The loopback redirect
@@ -41,8 +41,8 @@ export interface ClientRegistration {
   readonly applicationType?: string;
   /**
    * Private-use schemes without a dot that a native application's redirect URIs may use, for
-   * example `cursor` for `cursor://…`. You must list each scheme. Any program on a device can claim
-   * such a scheme and receive this client's responses.
+   * example `cursor` for `cursor://…`. List every scheme that you want to allow. Any program on the
+   * device can claim such a scheme and receive this client's responses.
    */
   readonly allowedSchemes?: readonly string[];
   /**
@@ -58,10 +58,10 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * The workload that the client is, instead of a secret or keys. The client's platform signs a
-   * token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID. Requires
-   * `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers` with
-   * `asserts: ['clients']`.
+   * Identifies the client as a workload that needs no secret or keys. The platform where the client
+   * runs signs a token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID.
+   * Requires `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers`
+   * with `asserts: ['clients']`.
    */
   readonly workload?: Workload;
   /**
@@ -70,8 +70,8 @@ export interface ClientRegistration {
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether all of the client's tokens are bound to a key. The client proves that it has this key
-   * with every request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
+   * Whether all of the client's tokens are bound to a key. In every request, the client must prove
+   * that it holds this key (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
@@ -100,7 +100,7 @@ export interface ClientRegistration {
    */
   readonly profile?: string;
   /**
-   * Metadata that features add, by field name from RFC 7591, for example
+   * The values of metadata fields that features add, by field name, for example
    * `post_logout_redirect_uris`.
    */
   readonly metadata?: FurtherValues;
@@ -110,7 +110,7 @@ export interface ClientRegistration {
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
- * Checks a registration and completes it. Throws a RegistrationError that explains the problem. For
+ * Checks a registration and adds its defaults. Throws a RegistrationError if it is not valid. For
  * an update, pass the existing client as `before`, so that its existing URLs are not checked again.
  */
 export async function checkRegistration(
@@ -144,7 +144,7 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // If the client has a profile, also store the profile's demands with the client.
+    // A client with a profile has every demand, even if its registration names none.
     ...getDemands(registration, profile !== null),
     profile,
   };

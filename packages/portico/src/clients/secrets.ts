@@ -39,8 +39,8 @@ export class ClientSecrets {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
   /**
-   * The latest end of an overlap, in milliseconds since 1970. It covers the clients that this
-   * process has seen with two secrets.
+   * The time when the last overlap of two secrets ends, in milliseconds since 1970. Includes only
+   * clients that this process has checked.
    */
   #overlapUntil = 0;
 
@@ -50,9 +50,9 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has verified the secret before, and the client still accepts it. Needs no
-   * slow hash. If another request is verifying the same secret, waits for it. A result of false
-   * does not mean that the secret is wrong.
+   * Whether this process has already verified the secret and the secret is still valid. Runs no
+   * slow hash. If another request is verifying the same secret, waits for that request. False does
+   * not mean that the secret is wrong.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
    */
@@ -61,8 +61,8 @@ export class ClientSecrets {
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use only a result that the other request has remembered. If that request fails, this request
-    // continues.
+    // Wait for the other request, then check whether it has remembered the secret. Ignore its
+    // error.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }
@@ -125,8 +125,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Create the decoy at the first failure. Verify against it so often that every failure takes as
-    // long as for a client with two secrets.
+    // Every failure must take the same time. So verify the secret against a decoy until there were
+    // two slow hashes during an overlap, and one otherwise.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);

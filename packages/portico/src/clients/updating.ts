@@ -11,10 +11,7 @@ import { checkSite } from './sites.ts';
 export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
-  /**
-   * The changed fields, with their names from RFC 7591. Empty if nothing changed. In that case,
-   * nothing was written.
-   */
+  /** The changed fields, by their RFC 7591 names. Empty if the update changed nothing. */
   readonly changes: FieldChanges;
 }
 
@@ -45,8 +42,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // If another update changes the client first, apply these changes to its result. So neither
-      // update is lost.
+      // If another update changes the client first, apply these changes to its result, so that
+      // neither update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;

@@ -32,13 +32,12 @@ export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is the host in ASCII. So people can tell letters of
-   * different scripts apart even if they look alike.
+   * The text on pages. For a site, this is the host in ASCII (punycode), so that people notice
+   * lookalike letters of other scripts.
    */
   readonly text: string;
 }
 
-/** A client, its name, and who registered it. */
 export interface NamedClient {
   readonly id: string;
   readonly name: string;
@@ -79,8 +78,8 @@ export function unverified(
 }
 
 /**
- * Whether people could mistake the client for this server, because its name is the server's name or
- * looks like it. An unverified client's name must not even contain such a name.
+ * Whether people could mistake the client for this server: its name is the server's name or looks
+ * like it. For an unverified client, it is enough if its name contains such a name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -97,7 +96,7 @@ function bears(name: string, serverName: string): boolean {
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // Show all of them, because each could matter to the person.
+  // Show every origin, because a response can go to any of them.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -135,7 +134,7 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
 /**
- * Matches every mark after the second one on a letter. More marks would cover the lines around it.
+ * Matches every combining mark after the second on a letter. More marks would cover other lines.
  */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
@@ -173,9 +172,10 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the letters in capitals, because this unifies more letters: "ß" and "ẞ" both become "SS".
- * Converts to lower case first, because "ẞ" would otherwise stay. Removes marks before that,
- * because the capital of one mark (U+0345) is a letter.
+ * Returns the letters and digits in upper case, for comparisons. Upper case unifies more letters
+ * than lower case: "ß" and "ẞ" both become "SS". Converts to lower case first, because "ẞ" would
+ * otherwise stay. Removes marks before that, because one mark (U+0345) becomes a letter in upper
+ * case.
  */
 function getLetters(text: string): string {
   return text

@@ -3,8 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// The doctor gives this reason when it skips a check. Without the host kit, an application has no
-// named routes.
+// The reason that the doctor reports for a skipped check. Without the host kit, an application has
+// no named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '; to check that the address leads to it, add --online';
@@ -28,8 +28,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page, or null if the host has none, for example if
- * the kit's host lacks that route.
+ * Returns the path of the application's sign-in page, or null if the host cannot name one, for
+ * example if the kit's host lacks that route.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

@@ -14,8 +14,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Examines a part. Each finding belongs to this part unless it names another one. If the
- * examination throws, the check fails and the log contains the details.
+ * Runs the examination of a part. A finding that names no part belongs to this part. If the
+ * examination throws, returns a failing check and logs the details.
  */
 export async function check(
   log: Log,

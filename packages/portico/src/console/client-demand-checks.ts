@@ -5,8 +5,8 @@ import type { Subject } from './subject.ts';
 
 /**
  * Finds clients that get no tokens because they require a feature that is off. Skips clients with a
- * profile, because another check examines them. Skips client documents, because Portico reads a
- * document again when a request names it.
+ * profile, because another check examines them. Skips client documents, because Portico fetches
+ * them again when they are used.
  */
 export async function examineClientDemands({
   application,

@@ -50,8 +50,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
 }
 
 /**
- * Returns the clients with keys. Skips client documents, because Portico reads a document again
- * when a request names it.
+ * Returns the clients with keys. Skips client documents, because Portico fetches them again when
+ * they are used.
  */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(

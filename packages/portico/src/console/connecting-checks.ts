@@ -8,7 +8,7 @@ import type { Subject } from './subject.ts';
 
 /**
  * Returns how clients can register without `oauth:client:create`, or null if they currently cannot.
- * If there are several ways, returns one that needs no token.
+ * Prefers a way that needs no token.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -28,7 +28,7 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 
 /**
  * Checks the metadata of each protected API (RFC 9728) that this application publishes. Clients
- * find the metadata's URL in challenges.
+ * find the metadata's URL in `WWW-Authenticate` challenges.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
   const found: Finding[] = [];
@@ -38,8 +38,8 @@ export async function examineResource(subject: Subject): Promise<readonly Findin
 }
 
 /**
- * Fetches the published metadata from the public address. Without the kit, the application may not
- * have mounted its endpoint.
+ * Checks that clients can fetch each API's metadata from the public address. Without the kit, the
+ * application may not have mounted that endpoint.
  */
 export async function examinePublicResource(
   { application, server }: Subject,
@@ -66,7 +66,7 @@ function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<s
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
 }
 
-/** Returns the URL of an API's metadata. Null if the API is not at the server's origin. */
+/** Returns the URL of an API's metadata, or null if the API is not at the server's origin. */
 function getOwnMetadataUrl(audience: string, { origin }: AuthorizationServer): string | null {
   if (!URL.canParse(audience) || new URL(audience).origin !== origin) return null;
   return getMetadataUrl(audience);

@@ -55,8 +55,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations that follow those of the store, in order. The features' examinations follow each
- * group.
+ * The examinations that run after those of the store, in this order: APPLICATION, SERVER,
+ * PUBLISHED. The features' examinations run after APPLICATION and after SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],

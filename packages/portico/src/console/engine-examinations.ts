@@ -6,8 +6,8 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * Returns the examinations of the database engine. They are skipped if the store cannot answer
- * their queries, because the store may not be a database server.
+ * Returns the examinations for the engine of the database. A failing examination is reported as
+ * skipped, because the store may not be a real database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

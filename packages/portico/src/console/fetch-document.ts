@@ -17,8 +17,8 @@ export class DocumentFetcher {
   }
 
   /**
-   * Fetches a document without following redirects. Returns an error as a finding. `statuses` are
-   * the accepted statuses.
+   * Fetches a document without following redirects. Accepts only a status in `statuses`. Returns an
+   * error as a finding.
    */
   async fetch(
     url: string,

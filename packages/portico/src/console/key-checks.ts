@@ -5,13 +5,14 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age, in milliseconds, that makes a key old. Standards such as NIST SP 800-57 recommend one to
- * two years for signing keys.
+ * The age after which a key counts as old, in milliseconds. Standards such as NIST SP 800-57
+ * recommend one to two years for signing keys.
  */
 const OLD = 366 * 86_400_000;
 
 /**
- * Finds the remaining steps of a signing key rotation. Returns an empty list for a few new keys.
+ * Reports staged keys, also unreadable ones, and keys that are due for rotation or can be removed.
+ * Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
@@ -25,8 +26,8 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 }
 
 /**
- * Finds keys that this process cannot read. It does not publish them, although other processes will
- * sign with them.
+ * Finds staged keys that this process cannot read and so does not publish. Other processes will
+ * still sign with them.
  */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);

@@ -6,8 +6,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that must follow a profile. Returns an empty list if there are none, or if the
- * clients cannot be read: the schema check reports that.
+ * Checks the profile of the server and of its clients. Returns an empty list if neither has one. If
+ * the clients cannot be read, the schema check reports that.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
@@ -44,7 +44,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   ];
 }
 
-/** Checks whether the server has a key for ID tokens that its profile allows. */
+/** Returns a finding if no signing key has an algorithm that the profile allows for ID tokens. */
 async function missingKey(
   { config, keys }: AuthorizationServer,
   { idTokenAlgorithms: algorithms }: SecurityProfile,

@@ -77,8 +77,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about `base_path_stripped`. Both wrong values of the setting have the same effect
- * here: nothing responds at the address.
+ * Adds advice about `base_path_stripped`. If this setting is wrong, nothing responds at the
+ * address, whether the setting is true or false.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A false `X-Forwarded-For`, as sent by a caller that hides its address. The address is reserved
- * for documentation (RFC 5737), so no machine has it.
+ * A forged `X-Forwarded-For`, as a caller sends it to hide its address. The address is reserved for
+ * documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -160,7 +160,7 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer RS256: a process with an older release tries only RS256 keys to open the question.
+  // Prefer an RS256 key: processes of an older release try only RS256 keys for this question.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -191,7 +191,10 @@ async function examineRoundTrip(
   return judge(seen, new URL(server.issuer), asked.from);
 }
 
-/** Returns the worst of the three findings. `from` is the address that this process sends from. */
+/**
+ * Combines the three findings; the worst outcome counts. `from` is the local address that this
+ * process sent the request from.
+ */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
   const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
@@ -239,7 +242,7 @@ const LET_APPEND =
 
 /**
  * Checks which address the process sees. Each proxy appends its caller's address, so every entry
- * after the false one comes from a proxy.
+ * after the forged one comes from a proxy.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,

@@ -7,8 +7,8 @@ import { findSection } from './sections.ts';
 
 /**
  * Returns the checks to report if the application cannot start because of its configuration or a
- * messages file. For a file, the problem has a path instead of a key. Returns null for any other
- * error.
+ * messages file. A problem in a messages file has a path instead of a key. Returns null for any
+ * other error.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;

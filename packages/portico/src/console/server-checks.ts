@@ -167,8 +167,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns the active clients that can request an ID token although no key has their algorithm.
- * Returns an empty list if the clients cannot be read.
+ * Returns the clients that can request ID tokens although no key has their algorithm. Returns an
+ * empty list if the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -176,8 +176,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip client documents: the server reads a document again when a request names it, and
-    // mistakes in a document are the client's problem.
+    // Skip client documents: the server fetches them again when they are used, and their owners
+    // must correct them.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&

@@ -60,8 +60,8 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether there are active authorizations with ID tokens. If so and no key exists, the signing keys
- * were lost.
+ * Whether there are active authorizations with the scope `openid`. If there are but no key exists,
+ * the signing keys were lost.
  */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {

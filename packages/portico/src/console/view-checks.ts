@@ -121,8 +121,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page and the problems of broken views, or null if there
- * are none. Several views can share a broken layout, so each problem lists its views.
+ * Renders these views. Returns the consent page, and the problems of broken views or null. Views
+ * that share a broken layout are listed in one problem.
  */
 async function renderAll(
   { host }: AuthorizationServer,

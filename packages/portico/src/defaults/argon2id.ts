@@ -64,8 +64,8 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and per network. This is a few seconds of work. More are
- * refused.
+ * How many hashes may wait, in total and per network. This is a few seconds of work. Further hashes
+ * are refused.
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 

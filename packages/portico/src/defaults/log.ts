@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../http/json.ts';
 
-/** The place where the log is written, and its lowest level. */
+/** Where to write the log, and which levels to write. */
 export interface LogOptions {
   /**
    * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the process's
@@ -15,15 +15,15 @@ export interface LogOptions {
   readonly level?: string;
 }
 
-/** A log that can be closed. After closing, all earlier lines are on disk. */
+/** A log that can be closed. After closing, all earlier lines have been written. */
 export interface ClosableLog extends Log {
-  /** Closes the file after all lines are written. Drops later lines. */
+  /** Closes the file. Lines that are logged after that are dropped. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** Values with these names never appear in the log, in any letter case and at any depth. */
+/** Fields with these names are shown as `[redacted]`, whatever their letter case. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -146,8 +146,8 @@ function asJson(fields: LogContext): string {
 }
 
 /**
- * Returns an error's fields, which JSON would leave out. `err` is the usual field name for an
- * error.
+ * Returns an error's fields, which JSON would leave out. Used for the field `err`, the usual name
+ * for an error.
  */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {

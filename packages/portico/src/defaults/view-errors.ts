@@ -146,7 +146,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
 }
 
 /**
- * Returns the place of a syntax error, found in the code that the engine generated from the view.
+ * Finds the place of a syntax error by compiling the code that the engine generates from the view.
  */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;

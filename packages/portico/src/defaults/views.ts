@@ -20,12 +20,15 @@ export interface Views {
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
-/** The built-in views, by the name that stands for their folder. Messages contain this name. */
+/**
+ * The built-in views of the published package, by the name that replaces their folder's path. Error
+ * messages contain this name.
+ */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * Returns the folder of a package's built-in views. In the source code, this is `folder`. The build
- * puts the views into the code, so the published package uses a name that stands for the folder.
+ * Returns the folder of a package's built-in views. In the source code, this is `folder`. In the
+ * published package, the views are part of the code, so this is `name`.
  */
 export function builtInFolder(
   name: string,
@@ -43,7 +46,7 @@ export function ownFolder(...folder: readonly string[]): string {
   return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
 }
 
-/** Options for reading views, and the data for all of them. */
+/** Options for `createViews`. */
 export interface ViewsOptions {
   /**
    * Whether to read the files again for every page, so that changes show immediately. Use this
@@ -69,7 +72,7 @@ export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // In the published package, all built-in views are in one folder. So remove duplicates.
+  // Remove duplicates, because all built-in views of the published package have the same folder.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();

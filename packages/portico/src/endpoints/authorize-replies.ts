@@ -15,7 +15,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * The additions of features to authorization requests, and the response modes that can send
+ * The features' additions to authorization requests, including the response modes that can send
  * responses.
  */
 export interface SendingAdditions extends AuthorizationAdditions {
@@ -79,9 +79,9 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. For an error from an unverified client, shows a page with a
-   * link or button first. So the person decides whether to go to that site (RFC 9700 section
-   * 4.11.2).
+   * Sends the response to the client. If the response to an unverified client is an error, first
+   * shows a page with a link or button, so that the person decides whether to go to the client's
+   * site (RFC 9700 section 4.11.2).
    */
   async response(
     request: Request,
@@ -112,8 +112,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page for hosts without `signOut`. The person signs out, then follows the page's link
-   * to return.
+   * Returns a page that asks the person to sign out and then follow a link back. Used for hosts
+   * without `signOut`.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return messageReply(this.#server, request, {

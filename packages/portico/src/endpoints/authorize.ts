@@ -173,8 +173,8 @@ export class AuthorizeEndpoint {
 
   /**
    * Handles a request that the client sent directly. Until a signed-in person sees it, browsers can
-   * load it any number of times. After that, it becomes a consent request with this id, and only
-   * this person can see it in this browser (RFC 9126 section 4).
+   * load it any number of times. After that, it becomes a consent request with this id, which only
+   * this person can see, and only in this browser (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
@@ -276,7 +276,7 @@ export class AuthorizeEndpoint {
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
-  /** Ends the direct request, then returns the reply. */
+  /** Ends a direct request, so that it cannot be used again, and returns the reply. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -297,7 +297,7 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Whether the client wants a response without any page being shown. */
+/** Whether the client requires a response without a page for the person (`prompt=none`). */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {

@@ -59,8 +59,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The consent page showed where both answers lead. So send the person there without asking
-    // again.
+    // Send the person to the client without asking again, because the consent page showed where
+    // both answers lead.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);

@@ -26,7 +26,8 @@ export class Discovery {
 
   /**
    * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The
-   * command `oauth:doctor` sends a question in a header of this request.
+   * command `oauth:server:doctor` sends a question in a request header. The response then contains
+   * the answer in a header.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -94,8 +95,8 @@ function documentOfKeys(
 }
 
 /**
- * Returns a function that returns the document. It rebuilds the document when its input has
- * changed, for example the keys.
+ * Returns a function that builds the document and caches it. It builds the document again when its
+ * input has changed, for example the keys.
  */
 function getDocument<Source>(
   content: (source: Source) => unknown,

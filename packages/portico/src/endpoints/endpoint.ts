@@ -30,7 +30,7 @@ export interface Endpoint {
    */
   readonly path: string;
   /**
-   * Loads a description of what the endpoint does with each method. Missing if it has no
+   * Loads the OpenAPI description of each of the endpoint's methods. Missing if the endpoint has no
    * description.
    */
   readonly operations?: () => Promise<Operations>;
@@ -70,15 +70,15 @@ export interface Answering {
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
- * The functions that respond with plain data. They are stored on `handle` itself, so that a
- * function that replaces or wraps `handle` is never skipped.
+ * The functions that respond with plain data. Each is attached to its `handle` function, so that
+ * code that replaces or wraps `handle` is never bypassed.
  */
 const replies = new Note<Replying>('reply');
 
 /**
  * Returns a function that responds like the endpoint, but with plain data. Mounts on Node's HTTP
- * server use it, because they need no Response object. Returns null for endpoints for people,
- * because the host must see their Response, and for endpoints of any other kind.
+ * server use it, because they need no Response object. Returns null for endpoints that people open,
+ * because the host must see their Response, and for endpoints that are not an AnsweringEndpoint.
  */
 export function replyingOf({ handle }: Endpoint): Replying | null {
   return replies.of(handle) ?? null;
@@ -142,7 +142,7 @@ export class AnsweringEndpoint implements Endpoint {
     return this.#committed(request, toResponse(reply), getRequestId(request));
   }
 
-  /** Returns the reply, with the request's id. Logs refusals. */
+  /** Returns the reply with the request id added. Logs refusals. */
   async #replied(request: Request): Promise<Reply> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;

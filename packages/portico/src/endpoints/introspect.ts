@@ -18,8 +18,8 @@ interface IntrospectionAdditions {
 
 /**
  * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. Returns
- * whether an access token is valid, and which scopes it has at this moment. The only data about the
- * person is the public subject.
+ * whether an access token is valid and which scopes it currently has. About the person, the
+ * response contains only the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;

@@ -15,7 +15,7 @@ export interface OperationResponse {
 export interface Operation {
   /** A short sentence that says what the endpoint does. */
   readonly summary: string;
-  /** The ways in which a caller can authenticate. By default, no authentication is needed. */
+  /** How callers can authenticate. By default, no authentication is needed. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   /** The query parameters and header fields. */
   readonly parameters?: readonly {
@@ -58,7 +58,7 @@ export function objectOf(
 /** The schema for the body of every JSON error (RFC 6749 section 5.2). */
 export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
 
-/** A reference to `ERROR`, so that a description contains the schema only once. */
+/** A reference to `ERROR`, so that the OpenAPI document contains the schema only once. */
 const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
 
 /** Returns a response with a JSON body. */

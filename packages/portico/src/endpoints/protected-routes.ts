@@ -119,8 +119,8 @@ export class TokenRoutes implements ProtectedRoutes {
   };
 
   /**
-   * Returns a function that refuses one request. Logs the refusal once, even if the handler calls
-   * `token()` several times.
+   * Returns a function that refuses the request. It logs the refusal only once, even if the handler
+   * calls `token()` several times.
    */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;

@@ -6,8 +6,8 @@ import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
  * Handles POST /oauth/revoke (RFC 7009). Revoking a refresh token ends its whole authorization.
- * Revoking an access token ends only that token. For an unknown token or another client's token,
- * the response is the same, and nothing changes.
+ * Revoking an access token ends only that token. For an unknown token or a token of another client,
+ * the response is the same, but nothing is revoked.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -22,7 +22,7 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // Check both token types, so token_type_hint does not matter.
+    // Try both token types and ignore token_type_hint.
     if (!(await this.#revokeAccessToken(token, clientId)))
       await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };

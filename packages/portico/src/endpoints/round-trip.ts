@@ -13,13 +13,14 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The command `oauth:doctor` uses this header to find out how a request looks behind the proxies.
+ * The command `oauth:server:doctor` uses this header to find out what a request looks like after it
+ * has passed the proxies.
  *
  * The doctor requests a public document and sends a question in this header. The server process
  * puts its encrypted answer into the response header with the same name. The keys for both are
- * derived from a signing key. So only processes that share the key directory can ask a question or
- * read the answer. Any other client gets only the plain document, and learns nothing from a
- * recorded answer.
+ * derived from a signing key, so that only processes that share the key directory can ask a
+ * question or read the answer. Any other client gets only the plain document, and learns nothing
+ * from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
@@ -36,7 +37,7 @@ export interface SeenRequest {
 /** A question that is valid for five minutes, and a function that decrypts its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** Returns the content of the answer, or null if it is the answer to another question. */
+  /** Returns the content of the answer, or null if it does not answer this question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
@@ -82,8 +83,8 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 }
 
 /**
- * A signing key that is stored in a file. Both sides read the file, so both have the private key.
- * If a KeySigner holds the key, neither side has it.
+ * A signing key that is stored in a file. The doctor and the server both read the private key from
+ * the file. They cannot read a private key that a KeySigner holds.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 

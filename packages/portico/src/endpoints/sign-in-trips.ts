@@ -76,8 +76,8 @@ export class SignInTrips {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // The browser comes from a page on this host, not from a form on another site. So the missing
-    // cookie means that there is no session.
+    // The browser comes from a page on this origin, so it would have sent a session cookie. A
+    // missing cookie therefore means that there is no session.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);

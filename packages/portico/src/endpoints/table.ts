@@ -13,14 +13,16 @@ export interface EndpointDescription {
   readonly anyOrigin?: boolean;
   /** Whether people open the endpoint in their browser. Errors can then be pages. */
   readonly forPeople?: boolean;
-  /** Whether the endpoint only reads. All its reads can then share one database snapshot. */
+  /**
+   * Whether the endpoint only reads data. All reads of a request then share one database snapshot.
+   */
   readonly onlyReads?: boolean;
   /**
    * Whether the endpoint describes the issuer. Clients then also look for it at a URL that has the
    * endpoint's path before the issuer's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
-  /** Loads a description of what the endpoint does with each method. */
+  /** Loads the OpenAPI description of each of the endpoint's methods. */
   readonly operations?: () => Promise<Operations>;
 }
 

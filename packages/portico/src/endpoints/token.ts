@@ -36,7 +36,7 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. An assertion works only once, so it must not be used up yet.
+    // the same assertion again, and an assertion can be used only once.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);

@@ -63,8 +63,8 @@ interface Listing {
 }
 
 /**
- * Returns the format, including the marks of these clients. `oauth:client:show` shows the other
- * fields of features.
+ * Returns how to format these clients. Of the features' metadata fields, includes only those that a
+ * client cannot set itself. `oauth:client:show` shows the others.
  */
 async function listingOf(
   clients: readonly Client[],
@@ -151,7 +151,7 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
-/** Describes an open rotation: the server still accepts the previous secret. */
+/** Returns a line if the server still accepts the previous secret after a rotation. */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

@@ -2,7 +2,7 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
-/** Returns a client with the field names of RFC 7591 section 2, for `--json`. */
+/** Returns a client for `--json`, with the field names of RFC 7591 section 2. */
 export function clientMetadata(
   client: ShownClient['client'],
   demands: readonly ClientDemand[],

@@ -18,7 +18,8 @@ export function collect(value: string, previous: readonly string[] = []): readon
 }
 
 /**
- * Collects the values of a repeatable option. A value can itself be a list, separated by commas.
+ * Collects the values of a repeatable option. A value can itself be a list, separated by commas or
+ * spaces.
  */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
@@ -37,8 +38,8 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Reads `--logo`, a file or a URL. The server fetches a URL once. Throws a RegistrationError if the
- * file cannot be read.
+ * Reads the file that `--logo` names, or returns its URL, which the server fetches. Throws a
+ * RegistrationError if the file cannot be read.
  */
 export async function namedLogo(
   logo: string | undefined,
@@ -101,15 +102,16 @@ export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }
 
-/**
- * Returns commander's name for the option with this flag, for example `--allow-scheme <scheme>`.
- */
+/** Returns commander's name for an option: `allowScheme` for `--allow-scheme <scheme>`. */
 export function optionName(flag: string): string {
   const [name = ''] = flag.slice(2).split(' ');
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Adds options for the features' metadata fields. `says` completes the help text of a list. */
+/**
+ * Adds options for the features' metadata fields. `says` adds to the help text of every option that
+ * takes a value. `canUnmark` adds a `--no-…` option for every flag.
+ */
 export function addFieldOptions(
   command: Command,
   fields: readonly MetadataField[],
@@ -126,7 +128,8 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the features' metadata fields. A single empty value means an empty list.
+ * Reads the options for the features' metadata fields. Ignores empty values, so that a single empty
+ * value gives an empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

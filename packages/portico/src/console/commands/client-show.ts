@@ -32,7 +32,7 @@ export const addClientShow =
       });
   };
 
-/** Returns the fields from RFC 7591 section 2 and this server's other fields. */
+/** Returns the client for `--json`: the fields of RFC 7591 section 2 and Portico's own fields. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -98,7 +98,8 @@ function time(milliseconds: number): string {
 }
 
 /**
- * Describes the last use. The server records uses only of clients that expire when they are unused.
+ * Describes when the client was last used. The server records this only for clients that expire
+ * when they are unused.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')

@@ -158,7 +158,7 @@ async function update(
   context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
 }
 
-/** Returns the given options under the names that `Clients.update` uses. */
+/** Returns the options as changes for `Clients.update`. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } =
@@ -182,7 +182,10 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/** Returns a value as a string. Key ids are in quotes, because a key's owner can choose any id. */
+/**
+ * Returns a value as text. Each string is in quotes, because some, for example key ids, are chosen
+ * by the client.
+ */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/console-context.ts';
 
-/** The option of a command that asks for confirmation. */
+/** The options of a command that asks for confirmation. */
 export interface Confirmation {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
 
 /**
- * Continues if the operator types `yes` on the terminal. Any other answer ends the command. Without
- * a terminal, the command requires `--yes`.
+ * Asks the operator to type `yes` on the terminal. Any other answer ends the command. Without a
+ * terminal, the command requires `--yes`.
  */
 export async function requireYes(
   context: ConsoleContext,

@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly after?: string;
 }
 
-/** Reads the page options. The list itself checks the values. */
+/** Reads the page options. The method that returns the page validates them. */
 export function readPage({ limit, after }: PageOptions): {
   readonly limit?: number;
   readonly after?: string;
@@ -31,8 +31,8 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads a time from an option, for example `--since`. Returns milliseconds since 1970. A date means
- * the start of that day in UTC.
+ * Reads an age or a time from an option such as `--since`. Returns milliseconds since 1970. A date
+ * means the start of that day in UTC.
  */
 export function readTime(
   context: ConsoleContext,

@@ -114,10 +114,7 @@ async function open(context: ConsoleContext): Promise<Outbox> {
   return outbox.isOn ? outbox : context.fail('No feature that sends messages is turned on');
 }
 
-/**
- * Reads which messages the operator has selected. A command without a selection fails and changes
- * nothing.
- */
+/** Returns which messages the operator has selected. Without a selection, the command fails. */
 function select(
   context: ConsoleContext,
   id: string | undefined,

@@ -76,16 +76,16 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The command's servers have stopped. Remove this application's environment variables,
-      // because another application in this process has its own.
+      // The command's servers have stopped. Remove this application's environment variables, so
+      // that the next application in this process does not use them.
       takeEnvironmentBack();
     }
   }
 }
 
 /**
- * Whether a program expects a doctor's report. It gets a report even if the application, which
- * contains the doctor, cannot be loaded.
+ * Whether the command is a doctor with `--json`. Its caller gets a report even if the application
+ * cannot be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
@@ -123,8 +123,8 @@ function createProgram(io: ConsoleIo): Command {
 }
 
 /**
- * Returns the version. The build puts this module into `dist/console/program`, which is as deep as
- * its folder in the sources.
+ * Returns the versions of Portico and Node. The path to package.json is the same in the sources and
+ * in `dist`.
  */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
@@ -154,8 +154,8 @@ async function addCommands(
 }
 
 /**
- * Returns JSON with the same value. Escapes characters that move a terminal's cursor, are
- * invisible, or change the text direction: anyone may have sent them.
+ * Escapes characters in JSON that move a terminal's cursor, are invisible, or change the text
+ * direction, because anyone may have sent them. The JSON value stays the same.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>

@@ -54,12 +54,14 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/** Removes the folder if it is undefined. Bundlers replace `import.meta.dirname` with undefined. */
+/**
+ * Removes `directory` if it is undefined. Bundlers replace `import.meta.dirname` with undefined.
+ */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/** Returns the default export. Compiled CommonJS has it inside another default export. */
+/** Returns the default export. Compiled CommonJS nests it in another default export. */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported))
     return exported;
@@ -110,8 +112,8 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads `--app` or `--config`. Commander cannot read these options, because the application
- * provides the commands.
+ * Reads `--app` or `--config`. Commander cannot read these options, because the application that
+ * defines the commands is not loaded yet.
  */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {

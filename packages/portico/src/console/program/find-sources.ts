@@ -10,7 +10,7 @@ const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
  */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** Matches a path in a package without an extension. */
+/** Matches an import of a package's file without an extension, for example `next/headers`. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 /** An empty module. */
@@ -19,8 +19,8 @@ const NOTHING = 'data:text/javascript,';
 let found = false;
 
 /**
- * Resolves imports between the application's own files as its compiler or bundler does. Node's
- * resolution comes first.
+ * Makes Node resolve imports between the application's own files as compilers and bundlers do.
+ * Applies only to imports that Node cannot resolve itself.
  *
  * - An import may have no extension, or the `.js` of the compiled file.
  * - An import may use `paths` from tsconfig.json.
@@ -58,7 +58,10 @@ export function findTypeScript(): void {
   });
 }
 
-/** Returns the application's own file. Files in node_modules use only Node's resolution. */
+/**
+ * Returns the application's file for this import, or undefined. Imports from files in node_modules
+ * use only Node's resolution.
+ */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
@@ -86,7 +89,7 @@ function isFile(file: string): boolean {
 
 type Paths = Readonly<Record<string, readonly string[]>>;
 
-/** Returns the targets of `paths` in the nearest tsconfig.json. */
+/** Returns the targets for this import from `paths` in the nearest tsconfig.json. */
 function aliased(specifier: string, folder: string): readonly string[] {
   const file = path.join(folder, 'tsconfig.json');
   if (!existsSync(file)) {

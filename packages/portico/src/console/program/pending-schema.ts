@@ -2,7 +2,7 @@ import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/started-application.ts';
 
 /**
- * Whether a migration is missing. Returns false if the store does not respond. Throws a
+ * Whether a migration has not been applied. Returns false if the store does not respond. Throws a
  * ConfigurationError for a permanent problem, for example a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {

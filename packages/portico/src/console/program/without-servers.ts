@@ -3,12 +3,12 @@ import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
 /**
- * How many milliseconds a file may still load after it has started a server. If it takes longer, it
- * is probably waiting for its server.
+ * How long a file may keep loading after it has started a server, in milliseconds. A file that
+ * takes longer is probably waiting for its server.
  */
 const PATIENCE = 5000;
 
-/** Called when the file starts a server, while it loads or later. */
+/** Holds a function to call when the file starts a server, during loading or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
@@ -66,7 +66,9 @@ function replaceListen(): void {
   );
 }
 
-/** Returns the first line of the stack that is outside of packages, or an empty string. */
+/**
+ * Returns the first place in the stack that is outside packages: ` (file:line)` or an empty string.
+ */
 function place(stack: string): string {
   const own = stack
     .split('\n')

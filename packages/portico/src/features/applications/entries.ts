@@ -62,8 +62,8 @@ export function byApplication(
 }
 
 /**
- * Returns the page's data for one entry. `held` contains the entry's scopes that the person has the
- * permission for now.
+ * Returns the page's data for one entry. `held` contains the entry's scopes that the person
+ * currently has the permission for.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -103,8 +103,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the authorization was last used. Earlier releases stored no time of use when they
- * issued tokens; for their tokens, returns the time at which the authorization began.
+ * Returns when the authorization was last used, or null if it was not. Earlier releases did not
+ * store this time when they issued tokens. For their tokens, returns when the authorization began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -120,8 +120,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names for a page. Leaves out the name that an unverified client has chosen, because
- * some views do not mark unverified clients.
+ * Returns the names for a page. For an unverified client, `name` is where the client comes from,
+ * because some views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

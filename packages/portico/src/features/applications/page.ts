@@ -76,7 +76,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications for the page, each with its current rights. */
+  /** Returns the applications for the page, each with the scopes that it can currently use. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -107,8 +107,8 @@ export class ApplicationsPage {
   }
 
   /**
-   * Returns the URL of the sign-in page. After sign-in, the browser returns to this page in the
-   * requested language.
+   * Returns the URL of the sign-in page. After sign-in, the browser returns to the applications
+   * page in the requested language.
    */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
@@ -127,8 +127,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns the parts that identify the form for revoking one application's access, or that of all
- * applications (null).
+ * Returns the values that identify a form for its CSRF token: the form for one application, or for
+ * all applications (null).
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

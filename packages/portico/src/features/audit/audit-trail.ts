@@ -14,8 +14,8 @@ type OpenTable = () => Promise<AuditStore & AuditTable>;
 const A_DAY = 86_400_000;
 
 /**
- * Stores and streams audit events. Loads the code at the first event, because most servers record
- * nothing.
+ * Stores and streams audit events. Loads the code for this when the first event occurs, because
+ * most servers record nothing.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;

@@ -89,7 +89,7 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aud
 /** The maximum number of events per page. */
 const WHOLE_PAGE = 1000;
 
-/** Prints any number of events, page by page. */
+/** Prints all events, page by page. With `--limit`, prints only one page. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -131,8 +131,8 @@ function noteEnd(
 const goOn = (next: string) => `Continue with --after ${next}`;
 
 /**
- * Formats an event as one line: its time, its type, and every other field with a value as
- * `name=value`.
+ * Formats an event as one line: its time, its type, and every other field with a value except the
+ * id, as `name=value`.
  */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
   const fields = Object.entries({ ...named, ...details }).filter(
@@ -143,10 +143,10 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   );
 }
 
-/** The fields that the line contains without their name. */
+/** The fields that are not shown as `name=value`. The line starts with the time and the type. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/** Returns a plain word unchanged, and any other value as JSON with only visible characters. */
+/** Returns a plain word unchanged, and any other value as JSON. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

@@ -32,7 +32,10 @@ export interface AuditConfig {
   readonly audit?: AuditConfigInput | undefined;
 }
 
-/** What Portico does with an audit event (`AuditEvent`) before it sends the response. */
+/**
+ * Where Portico records audit events (`AuditEvent`). It records an event before it sends the
+ * response.
+ */
 export interface AuditKeys {
   /**
    * Whether the server stores audit events in the table `oauth_audit`, for the command

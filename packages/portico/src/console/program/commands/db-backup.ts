@@ -5,8 +5,8 @@ import { getDialect } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/console-context.ts';
 
 /**
- * Adds `db:backup <file>`, which copies a SQLite database as it is at one moment, even while
- * processes write to it.
+ * Adds `db:backup <file>`, which makes a consistent copy of a SQLite database, even while processes
+ * write to it.
  */
 export const addDbBackup: AddCommands = (program, context) => {
   program
@@ -64,7 +64,7 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** Copies the database, then waits until the copy is on disk. The engine does not wait for that. */
+/** Copies the database and flushes the copy to disk, which the engine does not do. */
 async function copy(
   context: ConsoleContext,
   write: () => Promise<unknown>,
