@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted unused records of access from organizations. Missing if
-     * `jwt_bearer_grant` is off.
+     * The number of deleted records of access that organizations gave and that was no longer used.
+     * Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }
