@@ -196,7 +196,7 @@ class JwtBearerGrant implements TokenGrant {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
     // If the person is erased at the same time, the erasure removes the subject before this row. So
-    // either the code below assigns a new subject, or the authorization does not begin.
+    // either the call below assigns a new subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

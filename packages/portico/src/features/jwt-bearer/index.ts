@@ -10,7 +10,7 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted records of access that organizations gave and that was no longer used.
+     * The number of deleted records of organizations' access that no client used for ninety days.
      * Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
