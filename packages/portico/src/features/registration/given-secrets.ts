@@ -20,7 +20,7 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** How many milliseconds before its expiry a secret is replaced. */
+  /** How long before its expiry a secret is replaced, in milliseconds. */
   readonly #window: number;
   /** Whether a client without an initial access token can have a secret. */
   readonly toStrangers: boolean;
@@ -80,8 +80,8 @@ export class GivenSecrets {
   }
 
   /**
-   * The client has just proved this secret, so a secret that is not the current one is the previous
-   * one.
+   * Whether the client sent its previous secret. The client has just proved the secret, so if it is
+   * not the current one, it is the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
     // An operator's secret never expires, and a client must not undo the operator's rotation.
