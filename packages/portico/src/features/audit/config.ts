@@ -45,7 +45,7 @@ export interface AuditKeys {
   /** After how many days the server deletes stored events. Default: never. */
   readonly retention_days?: number | undefined;
   /**
-   * Where the server writes audit events, as one line of JSON each: `-` for standard output, or the
+   * Where the server writes audit events, one JSON object per line: `-` for standard output, or the
    * absolute path of a file. Default: nowhere.
    */
   readonly stream?: string | undefined;

@@ -6,7 +6,7 @@ import { recordAsJson } from './record.ts';
 export interface AuditStore {
   /** Stores all records or none. Resolves when they are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Returns whether the store, and not a record, caused the error. */
+  /** Returns whether the store caused the error, rather than a record. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -14,7 +14,7 @@ export interface AuditStore {
 const LARGEST_BATCH = 64;
 /** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** The maximum number of records that wait while the store rejects them. */
+/** The maximum number of records that wait for the store. Further records go only to the log. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -23,12 +23,12 @@ interface Waiting {
 }
 
 /**
- * Writes records in order of arrival, one statement at a time. Records that arrive during a
- * statement share the next one.
+ * Writes records in order of arrival, one statement at a time. Records that arrive while a
+ * statement runs share the next statement.
  *
- * If a record is not stored within a second, it goes to the log and its request continues. Requests
- * then stop waiting for their records until the store is fast again. If the store accepts the
- * record later, it is in both places.
+ * If a record is not stored within a second, the record goes to the log and its request continues.
+ * Later records then go to the log immediately, until the store responds again. If the store
+ * accepts a record later, the record is in both places.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -42,7 +42,7 @@ export class Keeping {
     this.#log = log;
   }
 
-  /** Resolves when the record is stored, or written to the log instead. Never rejects. */
+  /** Resolves when the record is stored or written to the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#sayInstead(record, new Error(`${MOST_WAITING} events wait for the store`));
@@ -83,8 +83,8 @@ export class Keeping {
     try {
       await this.#store.insert(records);
     } catch (exception) {
-      // If the store rejects one record, insert the records one by one, so that the others are
-      // stored.
+      // A single record may have caused the error. Insert the records one by one, so that the
+      // others are stored.
       if (records.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const record of records) await this.#insert([record]);
       } else {
@@ -104,8 +104,8 @@ export class Keeping {
 }
 
 /**
- * Returns the number of records for the next statement: a power of two, so that there are only a
- * few different statements.
+ * Returns the number of records for the next statement: a power of two, so that the database sees
+ * only a few different statements.
  */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));

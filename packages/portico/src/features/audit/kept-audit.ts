@@ -29,14 +29,14 @@ export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the id of the record at this depth in the range, or null if the range has fewer
-   * records. The newest record has depth 1.
+   * Returns the id of the record at position `depth` in the range, or null if the range has fewer
+   * records. The newest record has position 1.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
   /**
-   * Deletes at most `limit` records with lower ids than this one, oldest first. Returns the number
+   * Deletes at most `limit` records whose ids are lower than `id`, oldest first. Returns the number
    * of deleted records.
    */
   removeBefore(id: string, limit: number): Promise<number>;
@@ -114,8 +114,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns the condition that is rarest among the latest events: the one whose entry at a fixed
-   * depth is the oldest.
+   * Returns the condition that the fewest recent events meet: its entry at position `DEPTH` is the
+   * oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -144,8 +144,8 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Whether every engine can store these strings unchanged. If not, no record contains them, and a
- * search for them finds nothing.
+ * Returns whether every database engine can store these strings unchanged. If not, no record
+ * contains them, and a search for them finds nothing.
  */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
@@ -165,8 +165,9 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of an id that was created at this time. Earlier ids are smaller,
- * and later ids are greater or begin with these digits. Rounds a fraction of a millisecond up.
+ * Returns the first twelve digits of the ids that are created at `time`. Ids from earlier times
+ * sort before these digits, and all other ids sort after them. Rounds a fraction of a millisecond
+ * up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)

@@ -3,7 +3,7 @@ import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { jsonText } from '../../http/json.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 
-/** The fields of a record that are not from its event. */
+/** The fields of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
 /** An event of any type, including the fields that only some types have. */

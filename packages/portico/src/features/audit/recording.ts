@@ -53,7 +53,7 @@ export class Recording {
   }
 }
 
-/** The number of digits at the beginning of an id that are its time. */
+/** The number of digits at the beginning of an id that contain the time. */
 const TIME = 12;
 
 /** Returns the next hexadecimal number with the same number of digits. */

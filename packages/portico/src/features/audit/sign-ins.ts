@@ -7,11 +7,12 @@ export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
  * The maximum number of events per type and minute, in one process. Each account also has a limit
- * of five. For sign-ins that name no account, this limit applies to each network.
+ * of five events per type and minute. If a sign-in names no account, the limit of five applies to
+ * its network instead.
  */
 const MOST = 300;
 
-/** Records failed sign-ins on the kit's page. The kit has already emitted its own events. */
+/** Turns the kit's events about failed sign-ins into audit events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;

@@ -6,9 +6,9 @@ import { writeLine, type LineState } from '../../defaults/log.ts';
 const STANDARD_OUTPUT = '-';
 
 /**
- * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Files and
- * folders that it creates are readable only by the process's account. It reopens the file for each
- * line, so log rotation can move the file without a restart.
+ * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Creates
+ * files and folders that only the process's account can read. Reopens the file for each line, so
+ * log rotation can move the file without a restart.
  */
 export class LineStream {
   readonly #target: string;
@@ -29,11 +29,11 @@ export class LineStream {
 }
 
 /**
- * Opens the target without blocking: a pipe without a reader would block the whole process. For
- * files, the flag makes no difference.
+ * The flags for opening the target. `O_NONBLOCK` prevents a pipe without a reader from blocking the
+ * whole process. It has no effect on files.
  */
 const APPENDING =
-  // Windows does not have this flag.
+  // Windows does not have `O_NONBLOCK`.
   constants.O_WRONLY |
   constants.O_APPEND |
   constants.O_CREAT |
@@ -42,8 +42,8 @@ const APPENDING =
 function appendTo(file: string, line: string, before: LineState): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // If the file is empty, log rotation has moved the file with the partial line. This file needs
-    // no line break first.
+    // If the file is empty, log rotation has moved the file with the partial line away. The new
+    // file does not need a line break first.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

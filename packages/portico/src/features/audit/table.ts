@@ -79,8 +79,8 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   /**
-   * Replaces a person in at most `limit` rows. `columns` are the columns that contain the person.
-   * Returns the number of changed rows.
+   * Replaces a person with the pseudonym `by` in at most `limit` rows. The first parameter names
+   * the columns that contain the person. Returns the number of changed rows.
    */
   async #replace(
     [provider, id]: PersonColumns,
@@ -96,8 +96,8 @@ export class AuditRecords implements AuditStore, AuditTable {
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
     // Update the rows by id only. With the person in the condition, MariaDB would read and lock all
-    // rows of that person. The rows never get another person. Also clear the address and the
-    // request id, which identify the person as much as a name does.
+    // rows of that person. A row never changes to another person, so the id is enough. Also clear
+    // the address and the request id, which identify the person as much as a name does.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -116,7 +116,7 @@ function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
   // Some engines plan a statement without its values and treat every event type as frequent. For a
-  // rare type, they would then search the whole table backwards. With the type in the order, only
+  // rare type, they would then search the whole table backwards. With the type in `ORDER BY`, only
   // the index on these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
@@ -149,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The person's id if there is a provider. Otherwise, any string means the console. */
+  /** The person's id if there is a provider. Otherwise `console`, or null. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -48,8 +48,8 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // `retryAfter` is set if the limit for the host is reached. All other tokens for this client
-      // then have to wait too.
+      // If the limit for the host is reached, `retryAfter` is set, and all other tokens for this
+      // client have to wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }

@@ -7,15 +7,15 @@ const KEPT = 3_600_000;
 /** The longest time that a host's transaction may take to commit, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Call it after the commit. It corrects the time at which the sessions ended. */
+/** Call this function after the commit. It corrects the stored time at which the sessions ended. */
 export type Committed = (now: number) => Promise<void>;
 
 /**
  * Records when all sessions of a person last ended.
  *
- * A session without sign-ins to clients has no row. But a request that is still running may use the
- * session, so the request compares the time at which it read the session with the time recorded
- * here. Both sides first write the person's row, so one of them waits for the other.
+ * A session without sign-ins to clients has no row, but a request that is still running may use it.
+ * So each request compares the time at which it read the session with the time recorded here. The
+ * request and the sign-out both write the person's row first, so one of them waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;

@@ -10,8 +10,8 @@ export const LOGOUT_URI = 'backchannel_logout_uri';
 type Config = OAuthServerConfig & BackChannelLogoutConfig;
 
 /**
- * The fields of client metadata. `backchannel_logout_session_required` has no effect: every logout
- * token has a `sid`.
+ * The client metadata fields of this feature. `backchannel_logout_session_required` has no effect:
+ * every logout token has a `sid`.
  */
 export const logoutMetadata: readonly OfferedField<Config>[] = [
   {

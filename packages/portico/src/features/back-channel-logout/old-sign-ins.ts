@@ -1,12 +1,12 @@
 import type { Database } from '@portico/sql';
 
-/** How long the server keeps a completed sign-in at least, in milliseconds (ninety days). */
+/** The minimum time that the server keeps a completed sign-in, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
-/** How long to wait after that before the authorization is checked again, in milliseconds. */
+/** The time between later checks of a sign-in or session, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
- * How long an authorization with tokens is certainly stored after it began, in milliseconds. The
- * server removes it an hour after its end at the earliest.
+ * The minimum time that an authorization with tokens is stored after it began, in milliseconds. The
+ * server removes an authorization no earlier than an hour after its end.
  */
 const STORED = 3_000_000;
 
@@ -24,7 +24,7 @@ interface OldClient {
   readonly created_at: number;
   /** Null if the authorization is not stored. */
   readonly family_id: string | null;
-  /** How often the client got tokens. Null if it never did. */
+  /** How many times the client got tokens, or null if it never did. */
   readonly issued: number | null;
 }
 
@@ -33,7 +33,7 @@ interface OldSession {
   readonly used: number;
 }
 
-/** An old row and the time of its next check. Null means that the row can be removed. */
+/** An old row. `until` is the time of its next check, or null if the row can be removed. */
 interface Row {
   readonly key: string;
   readonly until: number | null;
@@ -75,8 +75,8 @@ function keptUntil(
 }
 
 /**
- * Removes rows that are no longer needed, and schedules the next check of the others. Another
- * process may have changed a row since this process read it.
+ * Removes rows that are no longer needed, and schedules the next check of the others. Skips rows
+ * that another process has changed since this process read them.
  */
 async function prune(
   database: Database,

@@ -71,8 +71,8 @@ export class SessionLogout {
 
   /**
    * Creates the notifications and ends the clients' access, in the transaction that ends the
-   * sessions. Only clients with a logout URI can lose their access with the session. Other clients,
-   * for example assistants, keep it.
+   * sessions. Only clients with a logout URI can lose their access when the session ends. Other
+   * clients, for example assistants, keep their access.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;

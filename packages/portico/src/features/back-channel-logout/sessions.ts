@@ -9,8 +9,8 @@ import { pruneSignIns } from './old-sign-ins.ts';
 /** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * The time within which a request certainly ends, in milliseconds, without the lifetime of its
- * authorization code.
+ * The maximum duration of an authorization request, in milliseconds. Does not include the lifetime
+ * of the authorization code.
  */
 const REQUEST_ENDED = 600_000;
 
@@ -71,9 +71,9 @@ export class Sessions {
    * the authorization. Returns the client's `sid` for the session, or null if the session has ended
    * or belongs to another person.
    *
-   * The updates lock the rows of the session and the person. The session, or all of the person's
-   * sessions, may end at the same time. They then either end before these updates, or the end finds
-   * this record.
+   * The updates lock the rows of the session and the person. If the session, or all of the person's
+   * sessions, end at the same time, one transaction waits for the other. Then either this method
+   * finds that the session has ended, or `end` finds this record.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -148,11 +148,12 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` records, and returns the number of removed records:
+   * Removes at most `limit` records of each kind. Returns the number of removed records, up to
+   * `limit`:
    *
    * - sign-ins that were not completed
    * - sign-ins whose authorization no longer exists after ninety days
-   * - sessions without sign-ins
+   * - sessions without sign-ins, and old times at which people's sessions ended
    */
   async prune(now: number, limit: number): Promise<number> {
     const signIns = await pruneSignIns(this.#database, now, limit);
@@ -161,9 +162,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. Also marks a session that the store does not know as ended, because a request
+   * Ends a session. If the store does not know the session, adds it as ended, because a request
    * that is still running must not begin an authorization in it. Another process may insert the row
-   * between two of the statements.
+   * between these statements.
    */
   async #endOne(
     connection: SqlConnection,
@@ -237,8 +238,8 @@ function toEndedClient(row: ClientRow): EndedClient {
 }
 
 /**
- * Returns a hash of the session id. The store never contains the id itself: in some hosts, it is
- * the secret in the browser's cookie.
+ * Returns a hash of the session id. The store never contains the id itself, because some hosts use
+ * the id as the secret in the browser's cookie.
  */
 function sessionHash(session: string): string {
   return tokenHash(`session ${session}`);

@@ -81,9 +81,9 @@ function brandingWith(
 const A_YEAR = 31_536_000;
 
 /**
- * Returns the response with a logo. If the URL has the right version, browsers cache the logo
- * permanently. Otherwise, they ask every time. An SVG that a person opens directly cannot run
- * scripts or load resources.
+ * Returns the response with a logo. If the URL has the right version, browsers cache the logo for a
+ * year. Otherwise, browsers check for a new logo every time. An SVG that a person opens directly
+ * cannot run scripts or load resources.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

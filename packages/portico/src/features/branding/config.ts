@@ -37,8 +37,8 @@ export interface BrandingInput {
   /** The logo for dark mode. Default: `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
   /**
-   * Whether the logo contains the name. If true, the pages do not show the name next to the logo.
-   * Default: false.
+   * Whether the logo contains the application's name. If true, the pages do not show the name
+   * again. Default: false.
    */
   readonly logo_shows_name?: boolean | undefined;
   /**

@@ -14,7 +14,7 @@ export interface LogoFile {
 /** The maximum size, in bytes. */
 const LARGEST = 256 * 1024;
 
-/** The accepted image types. GIF is not accepted, because a logo does not need an animation. */
+/** The accepted image types. GIF is not accepted, because logos do not need animation. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {
@@ -24,8 +24,8 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * Matches the text before an SVG's root element. Does not match entities, because an entity can
- * expand to any length.
+ * Matches the text before an SVG's root element. Does not match entity declarations, because an
+ * entity can expand to any length.
  */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;

@@ -6,7 +6,7 @@ import type { BrandingConfig } from './config.ts';
  *
  * Light mode darkens the brand color until its contrast with the page and the card is 4.5:1. Dark
  * mode lightens it in the same way. A color with enough contrast stays the same. So text on the
- * accent color can always be white, or black in dark mode.
+ * accent color can always be white in light mode and black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -32,7 +32,7 @@ const DARK = `
  */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/** Returns the style sheet for these colors, or an empty string without colors. */
+/** Returns the style sheet for these colors, or an empty string if no color is set. */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

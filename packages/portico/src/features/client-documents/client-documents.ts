@@ -171,8 +171,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. It is older if the URL
-   * was blocked after the document was remembered.
+   * Whether the remembered document is at least as new as the stored one. The remembered document
+   * is older if the URL was blocked after this process had remembered it.
    */
   #isNow(here: Known, kept: Known | null): boolean {
     return kept === null
@@ -184,16 +184,16 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client has no grants if an operator has unblocked it and its document has not been read
+    // A client has no grants if an operator has unblocked it and Portico has not read its document
     // since.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // This process may offer scopes that the process that stored the client does not offer.
+    // The process that stored the client may not have offered all scopes that this process offers.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Since it was stored, client keys,
-   * bound tokens or a profile may have been turned on or off.
+   * Whether the stored client fits the current configuration. Client keys, bound tokens or a
+   * profile may have been turned on or off since the server stored the client.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -47,7 +47,10 @@ export interface KeyRules {
   readonly anyPort?: boolean | undefined;
 }
 
-/** The document does not describe a usable client. The message gives the reason, for the log. */
+/**
+ * Thrown when a document does not describe a usable client. The message gives the reason, for the
+ * log.
+ */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
@@ -103,8 +106,8 @@ const NEVER_MET: readonly string[] = [
 ];
 
 /**
- * Checks the document from this URL. If the document is unusable, throws a DocumentError with the
- * reason.
+ * Reads and checks the document that was fetched from `url`. Throws a DocumentError with the reason
+ * if the document is unusable.
  */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
@@ -183,10 +186,10 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 /**
  * Returns the keys that the client authenticates with, or null for a public client.
  *
- * A client uses its keys if its document says so and this server accepts keys. It is public only if
- * its document allows `none`: as its method, in its list of methods (OpenID Connect Relying Party
- * Metadata Choices), or by naming no method. Other clients are rejected, because they would be less
- * secure here than their documents claim.
+ * A client uses its keys if its document says so and this server accepts keys. A client is public
+ * only if its document names `none` as the method or in the list of methods (OpenID Connect Relying
+ * Party Metadata Choices), or names no method. All other clients are rejected, because they would
+ * be less secure here than their documents claim.
  */
 function readKeys(
   document: KeyMembers,
@@ -238,8 +241,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use, and skips the others. A document lists all of
- * a client's redirect URIs, including those for other servers.
+ * Returns the redirect URIs that this server can use. Skips the others, because a document lists
+ * all of a client's redirect URIs, including those for other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(

@@ -20,7 +20,7 @@ export interface OpenRequest {
 /** A question that the person answers. */
 export interface AnsweredQuestion {
   readonly id: string;
-  /** The scopes that it showed. */
+  /** The scopes that the question showed. */
   readonly scopes: readonly string[];
 }
 
@@ -57,8 +57,8 @@ export class Approvals {
   }
 
   /**
-   * Stores the question that the person sees, among the consent requests. So everything that ends a
-   * person's requests ends it too. Returns its id, which the form contains.
+   * Stores the question as a consent request, so that everything that ends a person's consent
+   * requests also ends the question. Returns the question's id, which the form contains.
    */
   async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
@@ -84,9 +84,9 @@ export class Approvals {
   }
 
   /**
-   * Allows the request for those of the shown scopes that the person can allow now. Returns false
-   * if the request or the question can no longer be answered, unless this person has just allowed
-   * the request.
+   * Allows the request for the shown scopes that the person can still allow. Returns false if the
+   * request or the question can no longer be answered, unless this person has already allowed the
+   * request.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -98,8 +98,8 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The question was stored before this reads the subject. So erasing the person either ends the
-    // question, or finds the authorization.
+    // The question was stored before this method reads the subject. So if the person is erased now,
+    // the erasure either ends the question or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
@@ -149,7 +149,10 @@ export class Approvals {
     return found !== null && samePerson(found.asked.person, user.reference) ? found : null;
   }
 
-  /** Whether this person has already allowed the request: the form was then sent twice. */
+  /**
+   * Whether this person has already allowed the request, for example because the browser sent the
+   * form twice.
+   */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;
     if (granted === null) return false;

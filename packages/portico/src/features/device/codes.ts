@@ -95,8 +95,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks for the answer. Returns `answered` if there is one. Returns `early`
-   * if the device asked before its interval was over; the interval then grows by `growth`.
+   * Records that a device asks for the person's answer. Returns `answered` if the person has
+   * answered. Returns `early` if the device asked before its interval was over. The interval then
+   * grows by `growth` milliseconds.
    */
   async poll(
     deviceHash: string,

@@ -29,7 +29,7 @@ const INTERVAL = 5;
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
 /** How many seconds a client should wait before it retries when the limit is reached. */
 const TRY_AGAIN = 60;
-/** How many user codes to try if a code is taken, which is very rare. */
+/** How many user codes to try. A code is very rarely taken. */
 const ATTEMPTS = 3;
 
 /** POST /oauth/device_authorization (RFC 8628 section 3.1). */

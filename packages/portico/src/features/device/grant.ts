@@ -16,7 +16,7 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much earlier than its interval a device may ask, in milliseconds: the network delays some
+ * How much earlier than its interval a device may ask, in milliseconds. The network delays some
  * requests more than others.
  */
 const SLACK = 1000;

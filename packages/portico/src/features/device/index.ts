@@ -10,7 +10,10 @@ import { DEVICE_PATH, VerificationPage } from './page.ts';
 
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
-    /** The number of expired device requests. Missing if `device_authorization` is off. */
+    /**
+     * The number of deleted device requests that had expired. Missing if `device_authorization` is
+     * off.
+     */
     readonly deviceRequests?: number;
   }
 }

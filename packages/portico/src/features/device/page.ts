@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If a link contains the code, the form shows it, but
-   * the code is not looked up.
+   * Handles GET. Shows the form for the code. If a link contains the code, the form shows the code,
+   * but the server does not look it up.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -124,7 +124,10 @@ export class VerificationPage {
     return { ...reply, headers, refused: refusalOf(problem) };
   }
 
-  /** Shows which client requests which access, from where and since when. */
+  /**
+   * Shows the request: the client, the scopes, the device's address, and when the device sent the
+   * request.
+   */
   async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
     const { client, scopes } = open;
     noteClient(visitor.request, client.id);
@@ -199,7 +202,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a text with a link. By default, the link leads to the start page. */
+  /** Shows a message with a link. By default, the link leads to the start page. */
   #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
     const { config, paths } = this.#server;
     const values = { server: config.name };
@@ -236,7 +239,7 @@ const PROBLEMS = {
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the refusal of a code, for the log. */
+/** Returns the error that the log shows for a refused code. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -249,7 +252,10 @@ function notOpen(): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
-/** Returns the question that this form answers. The token begins with its id. */
+/**
+ * Returns the question that this form answers. The form's token begins with the question's id.
+ * Throws if the token is not valid.
+ */
 function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
   const scope = form.get('scope') ?? '';
   const [id = '', token] = (form.get('csrf_token') ?? '').split('.');
@@ -262,15 +268,15 @@ function requireToken(sent: string | undefined, visitor: Visitor, about: readonl
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Returns the parts that identify the code form. */
+/** Returns the values that the token of the code form covers. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
 /**
- * Returns the parts that identify the form in which this person answers this question and allows
- * these scopes for this code.
+ * Returns the values that the token of the answer form covers: the code, the scopes, the person and
+ * the question.
  */
 function answerForm(
   { user }: Visitor,

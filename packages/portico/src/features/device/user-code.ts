@@ -28,8 +28,8 @@ export function shownUserCode(code: string): string {
 }
 
 /**
- * Returns the code that a person typed. Ignores case, spaces and separators. Returns null if it
- * cannot be a code, for example if a character is wrong or missing.
+ * Returns the code that a person typed. Ignores case, spaces and separators. Returns null if the
+ * text cannot be a code, for example if a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -46,7 +46,7 @@ export function readUserCode(typed: string): string | null {
 
 /**
  * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
- * normalize. The page does not show it again in full.
+ * normalize. The page shows only the beginning of longer text again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

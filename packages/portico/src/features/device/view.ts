@@ -3,17 +3,20 @@ import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorizatio
 
 /** The data for the view `oauth/device` (docs/consent-page.md). Escape every value. */
 export interface DeviceView {
-  /** `oauth_server:name`. */
+  /** The server's name (`oauth_server:name`). */
   readonly serverName: string;
   /** The signed-in person. */
   readonly person: ShownPerson;
   /** The URL that the form is posted to. */
   readonly action: string;
-  /** A hidden field in the form. */
+  /** The value of the form's hidden field `csrf_token`. */
   readonly csrfToken: string;
   /** The code that the person typed or that the link contains. Empty if there is no code. */
   readonly userCode: string;
-  /** Whether the code comes from a link, so that the person only compares it. */
+  /**
+   * Whether the code comes from a link. If so, the person only compares it with the code on the
+   * device.
+   */
   readonly isFromLink: boolean;
   /** What is wrong with the code, in the page's language. Null if nothing is wrong. */
   readonly problem: string | null;

@@ -20,8 +20,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Returns the problems of contradictory settings, for example if no client can meet a requirement,
- * or if the server would never require a nonce.
+ * Returns a problem for each setting that needs DPoP while DPoP is off: a scope that requires a
+ * bound token, or `dpop_nonces`.
  */
 export function dpopProblems({
   dpop = 'off',
@@ -40,7 +40,7 @@ export function dpopProblems({
 }
 
 /**
- * Decides which tokens must be bound to a key. The server, the client or a scope can require it.
+ * Decides which tokens must be bound to a key. The server, the client or a scope can require this.
  */
 export class BindingDemands {
   readonly #mode: DpopMode;
@@ -61,8 +61,8 @@ export class BindingDemands {
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // If DPoP was turned off after the client required it, issue no token, because an unbound token
-    // would be less safe.
+    // DPoP may have been turned off after the client started to require it. Then issue no token,
+    // because an unbound token would be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

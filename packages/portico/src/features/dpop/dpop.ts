@@ -12,7 +12,7 @@ export interface ProofRequest {
    */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL, as clients in front of all proxies use it. */
+  /** The public URL that the client requested, before any proxy changed it. */
   readonly url: string;
 }
 
@@ -34,7 +34,8 @@ export class Dpop {
 
   /**
    * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
-   * for a request without a proof. Throws a DpopError. Call `claim` before you act on the proof.
+   * for a request without a proof. Throws a DpopError if the proof is not valid. Call `claim`
+   * before you act on the proof.
    */
   async check(
     { proof: text, method, url }: ProofRequest,

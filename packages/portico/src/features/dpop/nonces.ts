@@ -11,7 +11,9 @@ const HANDED_OUT = 30_000;
 const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;
 
-/** The purpose of the encryption. Cookies cannot have this name. */
+/**
+ * The purpose of the encryption. Cookies cannot have this name, so no encrypted cookie is a nonce.
+ */
 const NAME = '; dpop nonce';
 
 /**
@@ -40,7 +42,7 @@ export class DpopNonces {
     return this.#latest.nonce;
   }
 
-  /** Whether this installation has created the nonce recently enough. */
+  /** Whether this installation created the nonce recently enough. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
     const madeAt =

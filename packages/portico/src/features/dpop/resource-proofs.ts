@@ -50,8 +50,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Checks the proof, and marks it as used last, so that a request with another key does not use it
-   * up.
+   * Checks the proof. Marks the proof as used only after all checks, so that a request with another
+   * key does not use it up.
    */
   async #judge(
     request: Request,
@@ -82,8 +82,8 @@ export class ResourceProofs {
 
   /**
    * Returns the public URL of the request, ignoring the header `Host`. Returns null if URL parsers
-   * change the target: a proof cannot name such a target, because a router may see another path in
-   * it.
+   * would change the target. A proof cannot name such a target, because a router may see another
+   * path in it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

@@ -3,7 +3,7 @@ import type { ClientMetadata } from '../../store/client.ts';
 
 /**
  * What the FAPI 2.0 Security Profile (final, February 2025) requires of an authorization server, in
- * Portico's words. Each entry says where Portico checks the requirement. Tests compare this table
+ * Portico's words. Each entry says when Portico meets the requirement. Tests compare this table
  * with the pages about conformance and the profile.
  */
 
@@ -33,6 +33,7 @@ export interface ProfileRule {
    * - `always`: for every client, with any configuration.
    * - `switch`: with a setting that the profile turns on.
    * - `profile`: only under the profile.
+   * - `elsewhere`: outside Portico, for example in a proxy.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /** Returns the problem of the configuration when the whole server uses the profile, or null. */

@@ -9,13 +9,13 @@ import { told } from '../../words/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * Matches an origin that a content security policy can name. Excludes IPv6 addresses, and
- * characters that URLs allow in a host but that end a source or a directive.
+ * Matches an origin that a content security policy can name. Excludes IPv6 addresses. Also excludes
+ * characters that URLs allow in a host, but that end a source or a directive in a policy.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Matches characters that browsers change when they send a form: line breaks and NUL. A state has
- * no reason to contain them.
+ * Matches characters that browsers change when they send a form: line breaks and NUL. Clients do
+ * not need these characters in a state.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 

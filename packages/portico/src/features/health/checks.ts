@@ -27,7 +27,8 @@ export function healthChecks({
 
   return {
     async store() {
-      // If the tables do not exist, there is nothing to write to. The schema check reports that.
+      // If tables are missing, there may be nothing to write to. The schema check reports the
+      // missing tables.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

@@ -11,11 +11,11 @@ const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
 /** Returns the probe endpoints with these paths. They read neither session nor cookies. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Respond without a check: any response shows that the process is running. */
+  /** Responds without a check, because any response shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests, and otherwise with 503 and the failing
-   * parts.
+   * Responds with 200 if the process can receive requests. Otherwise, responds with 503. The body
+   * contains the state of each part.
    */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();

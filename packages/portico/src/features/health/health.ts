@@ -73,12 +73,12 @@ export class Health {
 
   /**
    * Returns whether the server can receive requests now. The result may be one second old. Takes at
-   * most two seconds: a server whose store does not respond in that time is not ready. Never
+   * most two seconds. A server whose store does not respond in that time is not ready. Never
    * rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, do not reuse the result for longer.
+    // If the clock was set back, do not keep reusing an old result.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -86,8 +86,8 @@ export class Health {
   }
 
   /**
-   * Makes every later result `stopping`. Call it when the process is about to exit but still
-   * handles requests.
+   * Makes every later result `stopping`. Call this method when the process is about to exit but
+   * still handles requests.
    */
   stop(): void {
     this.#isStopping = true;

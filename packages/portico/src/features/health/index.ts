@@ -16,7 +16,9 @@ declare module '../../authorization-server.ts' {
   }
 }
 
-/** Adds health probes: one for whether the process is alive, one for whether it is ready. */
+/**
+ * Adds two health probes. One shows whether the process is alive, the other whether it is ready.
+ */
 export const health = defineFeature({
   name: 'health',
   config: healthShape,

@@ -43,7 +43,7 @@ const OTHER_ACCOUNT =
   'Host.loadAccount returned another account than the one that the subject of the assertion is ' +
   'linked to, or that Host.accountFor named; both must name it by the same provider and id';
 
-/** Returns the grant type of assertions about people. */
+/** Returns the grant type for assertions about people. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
@@ -99,7 +99,7 @@ class JwtBearerGrant implements TokenGrant {
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
-  /** Runs the work. Throws `invalid_grant` with the reason if the work rejects the assertion. */
+  /** Calls `work`. Throws `invalid_grant` with the reason if `work` rejects the assertion. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -145,8 +145,8 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // If one account had two references, ending access for one of them would leave the access of
-    // the other.
+    // If one account had two references, ending the access for one of them would not end it for the
+    // other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
@@ -195,8 +195,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the person is erased at the same time, the subject is removed before this row. So either
-    // the subject below is a new one, or the authorization does not start.
+    // If the person is erased at the same time, the erasure removes the subject before this row. So
+    // either the call below assigns a new subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

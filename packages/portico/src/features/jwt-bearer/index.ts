@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted unused records of access from organizations. Missing if
-     * `jwt_bearer_grant` is off.
+     * The number of deleted records of organizations' access that no client used for ninety days.
+     * Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }

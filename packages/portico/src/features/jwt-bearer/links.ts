@@ -42,7 +42,10 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /** Returns the subject's links in all tenants that were ever configured for the issuer. */
+  /**
+   * Returns the subject's links in all tenants, including tenants that were configured for the
+   * issuer in the past.
+   */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,

@@ -6,7 +6,7 @@ import type { Migration } from '@portico/sql';
  * - `oauth_linked_subjects`: the account that belongs to an issuer's subject.
  * - `oauth_given_access`: the clients that organizations gave access to an account. `ended_at` is
  *   when the person or an operator ended the access, or null. `allowed_at` is when an operator
- *   allowed it again, or 0.
+ *   allowed the access again, or 0.
  * - `oauth_given_access_ended`: the people for whom the access of all clients was ended.
  */
 const access: Migration = {

@@ -135,9 +135,8 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Allows ended access again. From now on, organizations can give this client access to this
-   * account. If `clientId` is null, this method undoes ending the access of all clients. Access
-   * that was also ended for a single client stays ended. Throws an AccessError if the access was
-   * not ended.
+   * account. If `clientId` is null, allows the access of all clients again, except access that was
+   * ended for a single client. Throws an AccessError if the access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -163,7 +162,10 @@ export class OrganizationAccess implements GivenAccess {
     );
   }
 
-  /** Ask the host last, so that an operator can end stored access even if the host fails. */
+  /**
+   * Whether Portico or the host knows the person. Asks the host last, so that an operator can end
+   * stored access even if the host fails.
+   */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
     if (await store.subjects.hasSubject(person)) return true;
@@ -187,10 +189,12 @@ export class OrganizationAccess implements GivenAccess {
   }
 }
 
-/** An issuer's subject, as named by an operator. The tenant comes from the configuration. */
+/** An issuer's subject, as an operator names it. The tenant comes from the configuration. */
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
-/** A person's ended access: that of one client, or of all clients (null). */
+/**
+ * The ended access to a person's account: of one client, or of all clients (`clientId` is null).
+ */
 interface Ended {
   readonly person: PersonReference;
   readonly clientId: string | null;

@@ -26,8 +26,8 @@ export class Pairs {
 
   /** Adds the row that `begin` needs. Call it before you read the person's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
-    // Use an older time, so that `begin` really changes the row. Otherwise, it would not conflict
-    // with writes on other Galera nodes.
+    // Use an older time, so that `begin` really changes the row. Otherwise, `begin` would not
+    // conflict with writes on other Galera nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
 
@@ -39,7 +39,7 @@ export class Pairs {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
-  /** Whether an access token from this time is still valid. */
+  /** Whether an access token that was issued at `issuedAt` is still valid. */
   async isValid(pair: Pair, issuedAt: number): Promise<boolean> {
     const values = [pairHash(pair), issuedAt, personHash(pair.person)];
     return (await this.#database.execute(IS_VALID, values)).rows.length > 0;
@@ -64,8 +64,8 @@ export class Pairs {
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Retry until one of the statements succeeds: another process may add or remove the row
-      // between them.
+      // Retry until one of the statements succeeds, because another process may add or remove the
+      // row between them.
       let isDone = false;
       while (!isDone)
         isDone =
@@ -183,8 +183,8 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
 /**
- * Also sets the person's reference, which is missing if the person was erased after the access
- * ended.
+ * Also sets the person's reference again. The reference is missing if the person was erased after
+ * the access ended.
  */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
@@ -194,7 +194,7 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
 
 /**
  * Rows with ended access lose the person's reference. Rows with active access are deleted, because
- * `endAll` could not find them without it.
+ * `endAll` could not find them without the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

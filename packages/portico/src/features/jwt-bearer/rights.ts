@@ -4,7 +4,7 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** Reads what an assertion grants from its claims (ID-JAG section 4.4.1). */
+/** Reads the access that an assertion grants from the assertion's claims (ID-JAG section 4.4.1). */
 
 /**
  * Claims that this server does not support. Two of them restrict the assertion in a way that the
@@ -30,8 +30,8 @@ export function requireSupported(claims: JsonObject): void {
 }
 
 /**
- * Calls `decide`, which decides about the resource or the scopes. If the assertion has the claim,
- * an error of `decide` becomes a JwsError, because the values come from the assertion (MCP,
+ * Calls `decide`, which checks the resource or the scopes. If the assertion has the claim, an
+ * OAuthError from `decide` becomes a JwsError, because the values come from the assertion (MCP,
  * Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
@@ -69,8 +69,9 @@ export function resourceOf({ resource }: JsonObject, sent: string | undefined): 
 
 /**
  * Returns the scopes that both the assertion and the request name, without scopes that have no
- * effect here. Returns null if neither names any. Throws a JwsError for a malformed claim. Throws
- * `invalid_scope` for a malformed parameter, or if no scope is left.
+ * effect here. If only one of them names scopes, returns those. If neither does, returns null.
+ * Throws a JwsError for a malformed claim. Throws `invalid_scope` for a malformed parameter, or if
+ * the two have no scope in common.
  */
 export function scopesOf(
   { scope }: JsonObject,

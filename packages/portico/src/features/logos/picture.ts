@@ -11,7 +11,10 @@ export const LARGEST_LOGO = 65_536;
 /** The maximum width and height, in pixels. */
 const LONGEST_SIDE = 512;
 
-/** Fetches and checks a registration's logo. Throws a RegistrationError if it cannot be used. */
+/**
+ * Returns a registration's logo. Fetches the logo if the registration names a URL. Throws a
+ * RegistrationError if the logo cannot be used.
+ */
 export async function getPicture(
   { logo, logoUri }: NamedLogo,
   fetchImage: FetchImage,
@@ -22,7 +25,10 @@ export async function getPicture(
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/** Checks an image by its bytes only. Throws a RegistrationError that explains the problem. */
+/**
+ * Checks an image by its bytes only. If the image cannot be a logo, throws a RegistrationError that
+ * explains the problem.
+ */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -43,8 +49,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 }
 
 /**
- * Fetches a logo when an operator names its URL. Portico fetches it only this once, and browsers
- * never request the URL.
+ * Fetches a logo from the URL that an operator named. Portico fetches the logo only once, and
+ * browsers never request this URL.
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);

@@ -61,8 +61,8 @@ export class LogoutEndpoint {
 
   /**
    * Handles POST. The form contains a client's request or the person's answer. Browsers send no
-   * session cookie with a form from another site, so a request without a session continues with
-   * GET.
+   * session cookie with a form from another site, so a client's request always continues with GET.
+   * An answer without a session also continues with GET.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await formParameters(request);
@@ -84,8 +84,8 @@ export class LogoutEndpoint {
 
   /**
    * Ends the session. The browser returns to the client only if an operator registered the client
-   * or the person has used it. Otherwise, anyone could register a link that leads from this server
-   * to any site.
+   * or the person has used it. Otherwise, anyone could register a client to get a link from this
+   * server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -95,7 +95,7 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any link can open the host's page. After it, trust only the redirect URI of a verified
+    // Any link can open the host's sign-out page. So after that page, redirect only to a verified
     // client.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
@@ -172,8 +172,8 @@ export class LogoutEndpoint {
 }
 
 /**
- * Whether the browser opens a page that a person sees. Neither an image on another site nor a
- * prefetched page may sign people out.
+ * Whether the browser opens a page that a person sees. An image on another site or a prefetched
+ * page must not sign people out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -185,7 +185,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token is not the one of this form, person and browser session');
 }
 
-/** Returns the parts that identify this person's form for this request. */
+/** Returns the values that the form's token covers: the request and the person. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

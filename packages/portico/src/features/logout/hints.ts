@@ -29,8 +29,8 @@ export class IdTokenHints {
   }
 
   /**
-   * Returns the hint from an ID token of this server whose client still exists. The token may have
-   * expired, but its key must still be published. Returns null for any other string.
+   * Returns the content of an ID token that this server issued to a client that still exists. The
+   * token may have expired, but its key must still be published. Returns null for any other string.
    */
   async read(text: string): Promise<IdTokenHint | null> {
     const jws = parsed(text);

@@ -16,7 +16,7 @@ import { IdTokenHints } from './hints.ts';
 /** The metadata field for the URIs that people may return to. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The encrypted parts of a request while the person decides. */
+/** The parts of a request that the browser keeps, encrypted, while the person decides. */
 export interface KeptRequest {
   /** The client that sent the request, or null if unknown. */
   readonly clientId: string | null;
@@ -29,7 +29,7 @@ export interface KeptRequest {
   /** Where the browser goes next, together with `state`. Null for a page of this server. */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Whether the session has been ended for this request. */
+  /** Whether the session has already been ended for this request. */
   readonly isDone: boolean;
   /** When the client sent the request, in milliseconds since 1970. */
   readonly askedAt: number;
@@ -62,7 +62,8 @@ export class LogoutRequests {
 
   /**
    * Checks a request. Throws the error page, without a redirect, if the client or the URI is not
-   * registered. An invalid hint proves nothing, so the browser then also stays on this server.
+   * registered. If the hint is not valid, the request proves nothing. The browser then stays on
+   * this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -90,8 +91,8 @@ export class LogoutRequests {
 
   /**
    * Checks a decrypted request again. Throws the error page if the request is too old, or if its
-   * client or URI no longer exists. If the session has already been ended for the request, returns
-   * it without a redirect URI instead.
+   * client or URI no longer exists. If the session has already been ended for the request, a
+   * missing client or URI is not an error. The request is then returned without a redirect URI.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;
@@ -108,8 +109,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client has sent an ID token of this person and session, and may still act for the
-   * person. The token must not be older than the session: an old token may have been stolen.
+   * Whether the client has sent an ID token of this person and session, and still has an
+   * authorization from the person. The token must not be older than the session, because an old
+   * token may have been stolen.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;
@@ -166,12 +168,12 @@ function requireShort(parameters: Parameters): void {
       throw notValid(`the ${name} has more than ${most} bytes`);
 }
 
-/** Returns the page for an encrypted request that is no longer valid. */
+/** Returns the error page for an encrypted request that is no longer valid. */
 export function tooOld(): AuthorizationPageError {
   return notValid('the request is older than consent_ttl, or was not sealed here');
 }
 
-/** Returns the page for a request that must not redirect the browser. */
+/** Returns the error page for a request that must not redirect the browser. */
 function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

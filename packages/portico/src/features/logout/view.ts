@@ -2,7 +2,7 @@ import type { ShownPerson } from '../../authorization/page-data.ts';
 
 /** The data for the view `oauth/logout` (docs/signing-out.md). Escape every value. */
 export interface LogoutView {
-  /** `oauth_server:name`. */
+  /** The server's name (`oauth_server:name`). */
   readonly serverName: string;
   /** The name of the client that sent the request, if an operator registered it. Otherwise null. */
   readonly clientName: string | null;
@@ -10,9 +10,9 @@ export interface LogoutView {
   readonly person: ShownPerson;
   /** The URL that the form is posted to. */
   readonly action: string;
-  /** A hidden field in the form. */
+  /** The value of the form's hidden field `request`. */
   readonly request: string;
-  /** A hidden field in the form. */
+  /** The value of the form's hidden field `csrf_token`. */
   readonly csrfToken: string;
 }
 

@@ -1,7 +1,9 @@
 import { defineFeature } from '../../feature.ts';
 import { isOnAnotherPort } from './matching.ts';
 
-/** Supports native applications that receive responses on a port of the person's device. */
+/**
+ * Supports native applications that receive responses on a loopback port of the person's device.
+ */
 export const nativeLoopback = defineFeature({
   name: 'native_loopback',
   start: () => ({ mayRedirect: isOnAnotherPort }),

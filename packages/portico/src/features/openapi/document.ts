@@ -46,7 +46,7 @@ export async function openApiDocument(
 
 /**
  * Returns the path that clients request. If a proxy removes `base_path`, the endpoint's own path
- * lacks it.
+ * does not contain it.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,

@@ -19,7 +19,9 @@ import {
   type Schema,
 } from '../../endpoints/operation.ts';
 
-/** Describes the endpoints that every server has. Returns undefined for any other name. */
+/**
+ * Returns the description of an endpoint that every server has, or undefined for any other name.
+ */
 export function endpointOperations(
   { grantTypes }: AuthorizationServer,
   name: string,
@@ -200,7 +202,7 @@ const USERINFO: Operations = {
   },
 };
 
-/** Describes a cacheable document. */
+/** Returns the description of an endpoint with a cacheable document. */
 function documentOperations(summary: string, schema: Schema): Operations {
   return {
     get: {

@@ -14,19 +14,17 @@ import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts
 import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.ts';
 
 /**
- * In seconds:
+ * Times in seconds:
  *
  * - `SKEW`: how far clocks may differ, in either direction.
- * - `LONGEST_LIFE`: how long an assertion is valid.
+ * - `LONGEST_LIFE`: the maximum time that an assertion is valid.
  * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if there is an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/**
- * The maximum number of keys to try if an assertion names no key. Each one costs a verification.
- */
+/** The maximum number of keys to try for one assertion. Each key costs a verification. */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
@@ -98,8 +96,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. Another server in the audience could use the
-   * assertion here.
+   * Throws unless this server is the only audience, because another server in the audience could
+   * use the assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -172,8 +170,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * Checks the times. Returns when the assertion expires, in whole seconds: at most the maximum
- * lifetime after `iat`, even if `exp` is later. `now` is in seconds too.
+ * Checks the times. Returns when the assertion expires: at the latest `LONGEST_LIFE` after `iat`,
+ * even if `exp` is later. The result is in whole seconds since 1970. `now` is in seconds too.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');

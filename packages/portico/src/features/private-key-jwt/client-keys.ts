@@ -26,8 +26,8 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long a fetched key set is used without another fetch, in milliseconds. When an owner
- * withdraws a key, Portico stops accepting it after an hour at most, even if the cache headers
+ * How long a fetched key set is used without another fetch, in milliseconds. When a client
+ * withdraws a key, Portico accepts the key for at most another hour, even if the cache headers
  * allow more.
  */
 const LONGEST_FRESH = 3_600_000;
@@ -67,9 +67,9 @@ export class ClientKeySource {
   readonly #source: ClientSource | null;
   /** The parsed keys for each stored string. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Fetches for client documents. Anyone can publish a document with any URL and then send
-  // assertions for its client. These fetches and their failures must not affect clients that an
-  // operator registered.
+  // Fetches keys for client documents, separately from keys for registered clients. Anyone can
+  // publish a document that names any URL and then send assertions for its client. These fetches
+  // and their failures must not affect registered clients.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
@@ -77,7 +77,7 @@ export class ClientKeySource {
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
-   * not registered. It is null if there are none.
+   * not registered. It is null if the server accepts only registered clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -94,8 +94,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns the problems of the client's current keys, ignoring previously fetched keys. Returns an
-   * empty list if there are none.
+   * Returns the problems of the client's current keys, or an empty list. Ignores previously fetched
+   * keys.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
@@ -249,7 +249,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name that the limits count these fetches under. */
+/** Returns the name that the limits use to count these fetches. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }

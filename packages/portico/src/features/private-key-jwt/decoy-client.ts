@@ -10,8 +10,8 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
  * One key of each kind, from the examples in RFC 7515 appendices A.2 and A.3, and in RFC 8037
- * appendix A.1. They belong to no client. Their private keys are public, so the result of a
- * verification is ignored.
+ * appendix A.1. The keys belong to no client. Their private keys are public, so Portico ignores the
+ * result of a verification with them.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -39,7 +39,7 @@ const NO_KEYS: ClientKeys = {
 
 /**
  * Returns a substitute for a client that does not exist or has no keys, so that the response takes
- * equally long. No signature is ever accepted for it.
+ * as long as for a real client. The server never accepts a signature for it.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };

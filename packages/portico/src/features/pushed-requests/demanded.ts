@@ -2,8 +2,9 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If the client
- * itself requires pushed requests, this applies even while the server does not accept them.
+ * Returns the error for a request that the client should have pushed (RFC 9126 sections 5 and 6),
+ * or null if it did not have to. A client that is registered to push its requests gets the error
+ * even while the server does not accept pushed requests.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

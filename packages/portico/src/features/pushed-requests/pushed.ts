@@ -20,7 +20,10 @@ export interface PushedRequest {
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/** In seconds. It can be short, because the client redirects the browser immediately. */
+/**
+ * The lifetime of a `request_uri`, in seconds. It can be short, because the client redirects the
+ * browser immediately.
+ */
 const LIFETIME = 60;
 
 /**
@@ -29,7 +32,7 @@ const LIFETIME = 60;
  *
  * The request's id is derived from the `request_uri` and the client. It identifies the pushed
  * request, the browser's cookie during sign-in, and the consent request. So only the first person
- * who arrives with the `request_uri` is asked.
+ * who opens the `request_uri` is asked for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -91,7 +94,10 @@ export class PushedRequests implements DirectRequests {
   }
 }
 
-/** Returns the id of the request. With another client, the id does not exist. */
+/**
+ * Returns the id of the request. The id depends on the client, so another client cannot use the
+ * `request_uri`.
+ */
 function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }

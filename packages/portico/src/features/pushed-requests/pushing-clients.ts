@@ -8,9 +8,9 @@ import type { Server } from '../../server.ts';
 import { askedScopes } from '../../authorization/request.ts';
 
 /**
- * Returns a function that finds the client of a pushed request (RFC 9126). It fetches the client
- * document, because the request and its key cannot be checked without the document. These fetches
- * have the low limits for unverified clients (decision 44).
+ * Returns a function that finds the client of a pushed request (RFC 9126). The function fetches the
+ * client document if the client has one, because the request and its key cannot be checked without
+ * the document. These fetches have the low limits for unverified clients (decision 44).
  */
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * A value must not contain spaces, because `acr_values` separates values by spaces. It must not
- * contain quotes or backslashes, because the challenge quotes it.
+ * contain quotes or backslashes, because the `WWW-Authenticate` header puts it in quotes.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 

@@ -96,15 +96,15 @@ export class Reauthentication implements Interaction {
   }
 }
 
-/** The additional parameters of the features in a request. */
+/** The request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/** The key for the time of the request in the consent request. */
+/** The key for the time of the authorization request, in the details of the consent request. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for the request counts as recent, even if `max_age` is shorter, in
- * milliseconds.
+ * How long a sign-in for the request counts as recent, in milliseconds, even if `max_age` is
+ * shorter.
  */
 const JUST_NOW = 60_000;
 

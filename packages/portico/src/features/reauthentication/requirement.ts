@@ -10,9 +10,10 @@ import { readDetails } from './authentication.ts';
 declare module '../../resource/token-accessor.ts' {
   interface TokenMembers {
     /**
-     * Requires a usable token of a person who authenticated recently enough, or well enough.
-     * Otherwise, throws an error that becomes a 401 response and tells the client what to request
-     * (RFC 9470 section 3). Needs `oauth_server:reauthentication`.
+     * Requires a usable token of a person whose authentication meets the requirement: recent
+     * enough, and at an accepted level of assurance. Otherwise, throws an error that becomes a 401
+     * response and tells the client what to request (RFC 9470 section 3). Needs
+     * `oauth_server:reauthentication`.
      *
      * @example
      * token().requireScope('payments:write');

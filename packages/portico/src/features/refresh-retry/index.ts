@@ -3,8 +3,8 @@ import { refreshRetryShape } from './config.ts';
 import { RefreshRetries } from './retries.ts';
 
 /**
- * Repeats the response when a client uses a refresh token again within seconds: it may have lost
- * the first response.
+ * Repeats the response when a client uses a refresh token again within seconds, because the client
+ * may have lost the first response.
  */
 export const refreshRetry = defineFeature({
   name: 'refresh_retry',

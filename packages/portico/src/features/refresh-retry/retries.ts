@@ -9,8 +9,8 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
- * The encrypted content. It contains no ID token: Portico signs a new one with the person's current
- * data and permissions.
+ * The content of a stored response before encryption. It contains no ID token, because Portico
+ * signs a new one with the person's current data and permissions.
  */
 interface Sealed {
   readonly access: string;
@@ -23,9 +23,9 @@ interface Sealed {
 }
 
 /**
- * Repeats the last response for a refresh token, with the same tokens (decision 37). It does so for
- * some seconds, and only until the client uses the new refresh token. The store contains the
- * response only in encrypted form, which only the refresh token can decrypt.
+ * Repeats the last response for a refresh token, with the same tokens (decision 37). The response
+ * can be repeated for some seconds, but only until the client uses the new refresh token. The store
+ * contains the response only in encrypted form, and only the refresh token can decrypt it.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;
@@ -74,8 +74,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client has only the token. If two different keys use it at the same time, one of
-      // the two users has stolen it.
+      // A public client proves nothing but the token. If two different keys use the token within
+      // seconds, one of the two senders has stolen it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -94,8 +94,8 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * Returns the stored response if it can still be repeated: within the time, and while its refresh
-   * token is still the current one.
+   * Returns the stored response if the time for retries is not over and its refresh token is still
+   * the current one. Otherwise, returns null.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
@@ -111,7 +111,10 @@ export class RefreshRetries implements SecondUses {
   }
 }
 
-/** Derives the key from the token. The store cannot derive it: it has only the token's hash. */
+/**
+ * Derives the encryption key from the refresh token. The store contains only the token's hash, so a
+ * copy of the store is not enough to derive the key.
+ */
 function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }

@@ -31,13 +31,13 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client has sent an initial access token, and so an operator has vouched for it.
-   * Only then can it get tokens without a person.
+   * Whether the client has sent an initial access token, so that an operator has vouched for it.
+   * Only such a client can get tokens without a person.
    */
   readonly cameWithToken: boolean;
   /**
-   * Whether the client has ever used an initial access token. Only then can it have the further
-   * fields that need one. Defaults to `cameWithToken`.
+   * Whether the client has ever used an initial access token. Only such a client can set the fields
+   * that require one. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
@@ -55,8 +55,8 @@ export interface MetadataRules {
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum total length of the redirect URIs. It is small, because anyone can make the server
- * store URIs here.
+ * The maximum total length of the redirect URIs, in characters. The maximum is small, because
+ * anyone can make the server store URIs here.
  */
 const MOST_CHARACTERS = 4000;
 /** The name of a client that sends none. */
@@ -66,14 +66,14 @@ const UNNAMED = 'An application without a name';
  * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
  * `invalid_client_metadata`.
  *
- * Portico replaces or leaves out what it does not offer, provided that the client gets less as a
- * result (RFC 7591 section 2). The response states what was registered. Unknown fields and a
- * software statement are ignored (section 3.1.1).
+ * Portico replaces or leaves out values that it does not offer, if the client gets less as a result
+ * (RFC 7591 section 2). The response states what Portico registered. Unknown fields and a software
+ * statement are ignored (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // A client with keys or a secret can prove later that it is the same client. But anyone can
-  // register.
+  // Keys or a secret prove only that later requests come from the same client. Without an initial
+  // access token, anyone can register.
   const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
@@ -96,8 +96,8 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the fields that features add. A field that the client does not send is
- * empty.
+ * Returns the values of the fields that features add. A field that the client does not send gets an
+ * empty list.
  */
 function readFurther(
   sent: SentMetadata,
@@ -145,7 +145,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/** Returns a boolean, false if the field is missing. */
+/** Returns a boolean, or false if the field is missing. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (value === undefined || value === null) return false;
@@ -172,8 +172,8 @@ function readName(sent: SentMetadata): string {
 
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2), but only some clients can have one. Any other client is registered as a public
- * client, which PKCE protects, and the response states this.
+ * section 2), but only some clients can have one. Portico registers the others as public clients,
+ * which PKCE protects, and the response states this.
  */
 function readMethod(
   sent: SentMetadata,
@@ -284,9 +284,10 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 /**
  * Returns the offered scopes that the client requests.
  *
- * Returns all offered scopes if the client requests none, and for every unverified client:
- * assistants register only with the scopes that they need first, and could never request more. The
- * person's permissions limit what they can allow. None of these clients gets `mcp:service`.
+ * Returns all offered scopes if the client requests none, and for every unverified client.
+ * Assistants register only with the scopes that they need first, and otherwise could never request
+ * more. The person's permissions limit what the person can allow. Unverified clients never get
+ * `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
-/** The maximum limit. The server stores at most this many unused clients. */
+/**
+ * The maximum value of `registrations_per_hour`. The server stores at most this many unused
+ * clients.
+ */
 const MOST_REGISTRATIONS = 10_000;
 
 /** The minimum lifetime of secrets, in seconds. */

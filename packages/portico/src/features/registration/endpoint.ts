@@ -23,7 +23,7 @@ const BODY_LIMIT = 64 * 1024;
 
 /**
  * Handles POST /oauth/register (RFC 7591). With a registration access token, it also handles GET,
- * PUT and DELETE for a registration (RFC 7592); their query contains the client id.
+ * PUT and DELETE for the client that the query names (RFC 7592).
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;

@@ -20,7 +20,7 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** How many milliseconds before its expiry a secret is replaced. */
+  /** How long before its expiry a secret is replaced, in milliseconds. */
   readonly #window: number;
   /** Whether a client can have a secret without an initial access token. */
   readonly toStrangers: boolean;
@@ -80,8 +80,8 @@ export class GivenSecrets {
   }
 
   /**
-   * The server has just accepted `sent`, so a value that is not the current secret is the previous
-   * one.
+   * Whether the client sent its previous secret. The client has just proved the secret, so if it is
+   * not the current one, it is the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
     // Only an operator rotates a secret that never expires. A client must not undo this rotation.
