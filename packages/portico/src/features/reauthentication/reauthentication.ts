@@ -46,8 +46,10 @@ export class Reauthentication implements Interaction {
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
+    // The levels are voluntary, so they never cause an error (OpenID Connect Core section 5.5.1).
+    const mayStay = isReached || visit.isBack || asked.silent === true;
     if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
-    if (!isFresh || !(isReached || visit.isBack)) return { page: this.#pageFor(further) };
+    if (!isFresh || !mayStay) return { page: this.#pageFor(further) };
     if (!(await this.#isNamed(asked, visit.person))) return { refusal: anotherPerson() };
     return { details: { [RECEIVED_AT]: visit.receivedAt } };
   }
