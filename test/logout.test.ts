@@ -246,6 +246,20 @@ describe('a token that was right once', () => {
   });
 });
 
+// @shows AS-51.2
+test('an ID token proves nothing after the access of its client has expired', async () => {
+  const short = await registerClient(portal, {
+    grants: ['authorization_code'],
+    metadata: { post_logout_redirect_uris: [BACK] },
+  });
+  const sent = { id_token_hint: await idTokenOf(short, ada), post_logout_redirect_uri: BACK };
+  [ahead, hostAhead] = [3_601_000, 3_601_000];
+  const page = await ada.get(logoutUrl(sent));
+  expect(await textOf(page)).toContain('Sign out of');
+  expect(await isSignedIn(ada)).toBe(true);
+  expect((await answer(page, 'logout')).headers.get('location')).toBe(BACK);
+});
+
 describe('a form of another site, with which browsers send no session', () => {
   // @shows AS-51.2
   test('continues with GET, so that the page never shows a false success', async () => {
@@ -385,7 +399,7 @@ describe('the browser is sent nowhere', () => {
     expect(await textOf(page)).not.toContain('asks you to sign out');
     expect((await answer(page, 'logout')).headers.get('location')).toBeNull();
 
-    const grace = await portal.signedIn(GRACE);
+    const [grace, later] = [await portal.signedIn(GRACE), await portal.signedIn(GRACE)];
     const code = await obtainCode(portal, { id, secret: '' }, grace, { scope: 'openid' });
     const tokens = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
@@ -402,6 +416,10 @@ describe('the browser is sent nowhere', () => {
     const stranger = await createVisitor(portal.url).get(url);
     expect(stranger.headers.get('location')).toBeNull();
     expect((await grace.get(url)).headers.get('location')).toBe('https://evil.example/');
+    // The client has no refresh token, so its access has expired.
+    [ahead, hostAhead] = [3_601_000, 3_601_000];
+    const left = await answer(await later.get(url), 'logout', later);
+    expect([left.status, left.headers.get('location')]).toEqual([200, null]);
   });
 });
 

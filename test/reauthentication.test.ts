@@ -443,6 +443,48 @@ describe('acr_values', () => {
   });
 });
 
+describe('id_token_hint', () => {
+  async function hintOf(email: string): Promise<string> {
+    const visitor = await portal.signedIn(email);
+    return (await tokensFrom(visitor, await ask(visitor, {}))).id_token;
+  }
+
+  // @shows AS-44.15, OIDC-3.1.2.1i
+  test('gives a code only for the person of that token', async () => {
+    const [own, others] = [await hintOf(ADA), await hintOf(GRACE)];
+    const visitor = await portal.signedIn(ADA);
+    expect(placeOf(await ask(visitor, { id_token_hint: own }))).toBe('consent');
+    for (const hint of [others, 'nonsense']) {
+      expect(placeOf(await ask(visitor, { id_token_hint: hint }))).toBe('login_required');
+      const pushed = await pushedNow(portal, client, { id_token_hint: hint });
+      expect(placeOf(await visitor.visit(pushed))).toBe('login_required');
+    }
+  });
+
+  // @shows AS-44.15, OIDC-3.1.2.1i
+  test.each<[string, Changes]>([
+    ['for this request', {}],
+    ['again', { prompt: 'login' }],
+  ])('counts for the person who signs in %s', async (_, changes) => {
+    const hint = await hintOf(GRACE);
+    const begin = async () => {
+      const visitor = changes['prompt'] === undefined ? portal.visitor() : await signedInBefore(9);
+      return [visitor, await ask(visitor, { ...changes, id_token_hint: hint })] as const;
+    };
+    const [wrong, first] = await begin();
+    expect(placeOf(await authenticate(wrong, first, ADA))).toBe('login_required');
+    const [right, second] = await begin();
+    expect(placeOf(await authenticate(right, second, GRACE))).toBe('consent');
+  });
+
+  // @shows AS-44.15
+  test('is ignored without oauth_server:reauthentication', async () => {
+    const visitor = await off.signedIn(ADA);
+    const hint = await hintOf(GRACE);
+    expect((await ask(visitor, { id_token_hint: hint }, off)).status).toBe(200);
+  });
+});
+
 describe('openid-client', () => {
   // @shows AS-44.2, AS-44.6, OIDC-2e
   test('sends max_age, and accepts the ID token', async () => {

@@ -65,6 +65,7 @@ const CONFIG = {
     remember_consent: true,
     registration: 'open',
     reauthentication: true,
+    acr_values: ['gold'],
     audience: API,
     resources: {
       [API]: { scopes: ['notes:read', 'notes:write'] },
@@ -430,6 +431,12 @@ describe('prompt=none', () => {
       expect(await outcomeOf(await open({ ...SILENT, id_token_hint: hint }))).toBe(
         'interaction_required',
       );
+  });
+
+  // @shows AS-44.7, AS-52.5
+  test('gets a code also if the session has none of the acr_values, which are voluntary', async () => {
+    await allow();
+    expect(await outcomeOf(await open({ ...SILENT, acr_values: 'gold' }))).toBe('code');
   });
 
   // @shows AS-52.5

@@ -1,4 +1,5 @@
 import type { OAuthError } from '../errors.ts';
+import type { PersonReference } from '../person.ts';
 import type { Details } from '../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
@@ -22,6 +23,8 @@ export interface Interaction {
 /** A signed-in person's visit, before the consent page. */
 export interface InteractionVisit {
   readonly request: Request;
+  /** The signed-in person. */
+  readonly person: PersonReference;
   /** When the server received the authorization request, in milliseconds since 1970. */
   readonly receivedAt: number;
   /** Whether the server already sent this browser to a page of the host for this request. */

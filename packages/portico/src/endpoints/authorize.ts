@@ -251,7 +251,7 @@ export class AuthorizeEndpoint {
     if ('response' in checked)
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     const { asked, client } = checked;
-    const step = await this.#nextStep(asked, put, request);
+    const step = await this.#nextStep(asked, put, visitor);
     if ('page' in step && asked.silent === true) {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
@@ -270,9 +270,14 @@ export class AuthorizeEndpoint {
   }
 
   /** Decides whether the person must visit a page of the host before the consent page. */
-  async #nextStep(asked: AuthorizationRequest, { received }: PutRequest, request: Request) {
+  async #nextStep(
+    asked: AuthorizationRequest,
+    { received }: PutRequest,
+    { request, user }: Visitor,
+  ) {
     const { receivedAt, isBack } = received ?? { receivedAt: this.#server.clock(), isBack: false };
-    const step = await this.#additions.interaction?.next(asked, { request, receivedAt, isBack });
+    const visit = { request, person: user.reference, receivedAt, isBack };
+    const step = await this.#additions.interaction?.next(asked, visit);
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 

@@ -31,7 +31,7 @@ export const reauthentication = defineFeature({
     return {
       tokenMembers,
       requestChecks: { prompt: checkPrompt, max_age: checkMaxAge },
-      requestParameters: ['prompt', 'max_age', 'acr_values'],
+      requestParameters: ['prompt', 'max_age', 'acr_values', 'id_token_hint'],
       interaction: new Reauthentication(server, requirePage(host), acrValues),
       describe: (details) => ({ ...readDetails(details) }),
       metadata: acrValues.length === 0 ? {} : { acr_values_supported: acrValues },

@@ -5,9 +5,11 @@ import type {
   InteractionStep,
   InteractionVisit,
 } from '../../authorization/interaction.ts';
+import { subjectOfHint } from '../../authorization/id-token-hint.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { OAuthError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
+import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Details } from '../../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../../store/requests.ts';
@@ -38,17 +40,18 @@ export class Reauthentication implements Interaction {
     this.#supported = supported;
   }
 
-  async next(
-    { further = {} }: AuthorizationRequest,
-    visit: InteractionVisit,
-  ): Promise<InteractionStep> {
+  async next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep> {
+    const { further = {} } = asked;
     const known = await findAuthentication(this.#server, visit.request);
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    if (isFresh && (isReached || visit.isBack))
-      return { details: { [RECEIVED_AT]: visit.receivedAt } };
-    return visit.isBack ? { refusal: notFresh(known) } : { page: this.#pageFor(further) };
+    // The levels are voluntary, so they never cause an error (OpenID Connect Core section 5.5.1).
+    const mayStay = isReached || visit.isBack || asked.silent === true;
+    if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
+    if (!isFresh || !mayStay) return { page: this.#pageFor(further) };
+    if (!(await this.#isNamed(asked, visit.person))) return { refusal: anotherPerson() };
+    return { details: { [RECEIVED_AT]: visit.receivedAt } };
   }
 
   /**
@@ -68,6 +71,20 @@ export class Reauthentication implements Interaction {
 
   async details(request: Request): Promise<Details | undefined> {
     return toDetails(await findAuthentication(this.#server, request));
+  }
+
+  /**
+   * Whether the request is for this person, as far as its `id_token_hint` says. The server must not
+   * answer such a request for another person (OpenID Connect Core section 3.1.2.2). For
+   * `prompt=none`, the remembered consent decides.
+   */
+  async #isNamed(
+    { further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
+    person: PersonReference,
+  ): Promise<boolean> {
+    if (hint === undefined || silent === true) return true;
+    const subject = await this.#server.store.subjects.findSubject(person);
+    return subject !== null && subjectOfHint(hint) === subject;
   }
 
   #pageFor(further: Further): HostPage {
@@ -107,6 +124,14 @@ const RECEIVED_AT = 'request_received_at';
  * shorter.
  */
 const JUST_NOW = 60_000;
+
+function anotherPerson(): OAuthError {
+  return new OAuthError(
+    'login_required',
+    'The person is not the one of the id_token_hint.',
+    'the id_token_hint is not about the person who is signed in',
+  );
+}
 
 function notFresh(known: KnownAuthentication | null): OAuthError {
   const detail =

@@ -1,8 +1,8 @@
 import type { SqlConnection } from '@portico/sql';
 import type { AllowedAuthorization } from '../../authorization/additions.ts';
+import { subjectOfHint } from '../../authorization/id-token-hint.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { isLoopbackAddress } from '../../http/outbound/addresses.ts';
-import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
@@ -62,7 +62,7 @@ export class FirstPartyMemory implements PriorConsent {
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
-        (hint === undefined || subjectOf(hint) === family.subject) &&
+        (hint === undefined || subjectOfHint(hint) === family.subject) &&
         family.audience === asked.audience &&
         scopes.every((name) => family.scopes.includes(name)),
     );
@@ -111,19 +111,6 @@ export class FirstPartyMemory implements PriorConsent {
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
   return consent.renews || !grants.includes('refresh_token');
-}
-
-/**
- * Returns the `sub` of an ID token, or null. Does not verify the token: a false hint only makes the
- * server show the consent page (OpenID Connect Core section 3.1.2.1).
- */
-function subjectOf(idToken: string): unknown {
-  try {
-    return parseJws(idToken).payload['sub'];
-  } catch (error) {
-    if (error instanceof JwsError) return null;
-    throw error;
-  }
 }
 
 /**
