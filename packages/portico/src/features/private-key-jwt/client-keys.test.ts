@@ -105,6 +105,16 @@ describe('published keys', () => {
   });
 
   // @shows AS-23.7
+  test('are not used longer because the clock was set back', async () => {
+    const { published, state, has } = start();
+    published.set('/a', setOf('a'));
+    expect(await has('/a', 'a')).toBe(true);
+    published.set('/a', setOf('b'));
+    state.now -= 5 * 3600 * SECOND;
+    expect(await has('/a', 'a')).toBe(false);
+  });
+
+  // @shows AS-23.7
   test('that cannot be fetched again are used while valid, and tried every ten seconds', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
