@@ -75,7 +75,7 @@ export class ClientKeySource {
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
-  readonly #fetchForOperator: FetchJson;
+  readonly #newFetchJson: () => FetchJson;
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
@@ -92,7 +92,7 @@ export class ClientKeySource {
         return { keys: jwks === null ? [] : this.#keysOf(jwks), algorithm, elsewhere };
       },
     });
-    this.#fetchForOperator = newFetchJson();
+    this.#newFetchJson = newFetchJson;
   }
 
   /**
@@ -131,7 +131,8 @@ export class ClientKeySource {
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
-    return (await this.#fetchForOperator(new URL(jwksUri), about)).value;
+    // Use separate limits for each client, because an operator checks all clients at once.
+    return (await this.#newFetchJson()(new URL(jwksUri), about)).value;
   }
 
   #requireSource(): ClientSource {
