@@ -826,9 +826,11 @@ describe('the assertions of an organization', () => {
   });
   afterAll(() => idp.close());
 
-  const trusting = (algorithms: readonly Algorithm[]) => ({
+  const trusting = (algorithms: readonly Algorithm[], settings: object = {}) => ({
     jwt_bearer_grant: true,
-    trusted_issuers: { [IDP]: { jwks_file: idp.file, algorithms, asserts: ['people'] } },
+    trusted_issuers: {
+      [IDP]: { jwks_file: idp.file, algorithms, asserts: ['people'], ...settings },
+    },
   });
 
   // @shows FAPI2-5.4.1.1
@@ -851,6 +853,44 @@ describe('the assertions of an organization', () => {
     await expectRefused(ask(own, idp.key, { proofKey: null }), 'invalid_dpop_proof');
     expect((await tokensOf(ask(own, idp.key))).token_type).toBe('DPoP');
     expect((await ask(other, rsa)).status).toBe(200);
+  });
+
+  // @shows FAPI2-5.3.2.1.13
+  test('may be 60 seconds ahead for clients of the profile, even if others may be more', async () => {
+    const on = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
+    const config = { oauth_server: { ...on, ...trusting(['ES256'], { clock_tolerance: 300 }) } };
+    const mixed = await startPortal({ clock: clock.now, config });
+    onTestFinished(() => mixed.close());
+    await link(mixed, ADA);
+    const registration = { redirectUris: [], scopes: ['notes:read'], grants: [JWT_BEARER] };
+    const own = await registerBanker(mixed, { ...registration, profile: 'fapi2' });
+    const other = await registerBanker(mixed, registration);
+    const ask = (client: Banker, ahead: Readonly<Record<string, number>>) => {
+      const at = Math.floor(clock.now() / 1000);
+      const claims = Object.fromEntries(
+        Object.entries(ahead).map(([name, seconds]) => [name, at + seconds]),
+      );
+      const about = { id: client.id, secret: '' };
+      const assertion = assertionFor(mixed, about, idp.key, claims, clock.now());
+      const form = { grant_type: JWT_BEARER, assertion };
+      return post({ portal: mixed, now: clock.now }, '/oauth/token', client, form);
+    };
+    await expectRefused(ask(own, { iat: 62 }), 'invalid_grant');
+    await expectRefused(ask(own, { nbf: 62 }), 'invalid_grant');
+    expect((await ask(own, { iat: 60, nbf: 60 })).status).toBe(200);
+    expect((await ask(other, { iat: 62, nbf: 62 })).status).toBe(200);
+  });
+
+  // @shows FAPI2-5.3.2.1.13
+  test('may be ten seconds ahead on a server with the profile, which otherwise does not start', async () => {
+    const start = (clock_tolerance: number) =>
+      startPortal({
+        config: { oauth_server: { profile: 'fapi2', ...trusting(['ES256'], { clock_tolerance }) } },
+      });
+    await expect(start(9)).rejects.toThrow(
+      `oauth_server:trusted_issuers:${IDP}:clock_tolerance: is 9 seconds; set it to at least 10`,
+    );
+    await (await start(10)).close();
   });
 
   // @shows FAPI2-5.4.1.1

@@ -30,6 +30,8 @@ export interface SecurityProfile {
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
+  /** How far `iat` and `nbf` of an organization's assertion may be in the future, in seconds. */
+  readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
   /**
@@ -66,6 +68,7 @@ const UNKNOWN: SecurityProfile = {
   refreshTokensStay: true,
   missingVerifierIsWrong: true,
   onlyIssuerIsAudience: true,
+  longestAhead: 0,
   clientProblem: () => UNKNOWN_PROFILE,
   registrationProblem: () => UNKNOWN_PROFILE,
 };

@@ -106,22 +106,17 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 /**
  * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
  */
-export function requireTimes(
-  { exp, iat, nbf }: JsonObject,
-  { clockTolerance: tolerance, maximumAge }: TrustedIssuer,
-  now: number,
-): number {
-  if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
+export function requireTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): number {
+  const { clockTolerance: tolerance, maximumAge } = issuer;
+  const { iat } = claims;
+  const exp = requireCurrent(claims, issuer, now);
   if (!isTime(iat)) throw new JwsError('its iat is missing, or not a time');
-  if (exp <= now - tolerance) throw new JwsError('it has expired');
   if (iat > now + tolerance) throw new JwsError('its iat is in the future');
   if (iat <= now - maximumAge - tolerance)
     throw new JwsError(`its iat is more than ${maximumAge} seconds ago`);
   if (exp <= iat) throw new JwsError('its exp is not after its iat');
   if (exp > iat + LONGEST_LIFE)
     throw new JwsError(`its exp is more than ${LONGEST_LIFE} seconds after its iat`);
-  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + tolerance))
-    throw new JwsError('its nbf is in the future, or not a time');
   return Math.ceil(exp);
 }
 
@@ -130,11 +125,26 @@ export function requireTimes(
  * case, it must expire within the maximum age. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
-  const hasAge = Object.hasOwn(claims, 'iat');
-  const expiry = requireTimes(hasAge ? claims : { ...claims, iat: now }, issuer, now);
+  if (Object.hasOwn(claims, 'iat')) {
+    requireTimes(claims, issuer, now);
+    return;
+  }
   const { maximumAge, clockTolerance } = issuer;
-  if (!hasAge && expiry > now + maximumAge + clockTolerance)
+  if (requireCurrent(claims, issuer, now) > now + maximumAge + clockTolerance)
     throw new JwsError(`its exp is more than ${maximumAge} seconds ahead, and it has no iat`);
+}
+
+/** Throws if the assertion has expired, or is not valid yet. Returns its `exp`. */
+function requireCurrent(
+  { exp, nbf }: JsonObject,
+  { clockTolerance: tolerance }: TrustedIssuer,
+  now: number,
+): number {
+  if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
+  if (exp <= now - tolerance) throw new JwsError('it has expired');
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + tolerance))
+    throw new JwsError('its nbf is in the future, or not a time');
+  return exp;
 }
 
 /** Whether a value is a time: seconds since 1970. Fractions are allowed (RFC 7519 section 2). */

@@ -66,8 +66,7 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check the clients one after another. Simultaneous checks would exceed the limit for outbound
-  // requests.
+  // Check the clients one after another, so that only one request runs at a time.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);

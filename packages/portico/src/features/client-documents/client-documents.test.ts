@@ -387,6 +387,28 @@ describe('What this process remembers about a document', () => {
     expect(fetched()).toBe(4);
   });
 
+  // @shows AS-21.7
+  test('does not replace a later version that may be cached for a shorter time', async () => {
+    const { start, web, at, rows } = installation();
+    const [one, other] = [start(), start()];
+    web.headers = { 'cache-control': 'max-age=300' };
+    await one.keep(await one.find(URL_OF_IT, ADA, []));
+    at(300_000);
+    web.headers = { 'cache-control': 'max-age=86400' };
+    await one.find(URL_OF_IT, ADA, []);
+    // The client removes its redirect URI, and asks caches to check again soon.
+    web.headers = { 'cache-control': 'max-age=300' };
+    const redirectUris = ['https://client.example/new'];
+    web.says = { redirect_uris: redirectUris };
+    at(301_000);
+    await other.keep(await other.find(URL_OF_IT, ADA, []));
+    at(302_000);
+    const found = await one.find(URL_OF_IT, ADA, []);
+    await one.keep(found);
+    expect(found).toMatchObject({ redirectUris });
+    expect(rows.get(URL_OF_IT)?.client).toMatchObject({ redirectUris });
+  });
+
   test('is invalid after the client was unblocked later', async () => {
     const { start, rows, fetched } = installation();
     const documents = start();

@@ -25,13 +25,19 @@ interface Known {
   readonly freshUntil: number;
 }
 
+/** A document that this process fetched. */
+interface Fetched extends Known {
+  /** `freshUntil` of the row that was stored before the fetch. Null if there was none. */
+  readonly replaces: number | null;
+}
+
 /** Finds clients whose id is the URL of a document that describes them (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
-  readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
-  readonly #underWay = new Map<string, Promise<Known>>();
+  readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
+  readonly #underWay = new Map<string, Promise<Fetched>>();
   /** When each fetched client stops being fresh. Contains only clients that are not stored yet. */
   readonly #fetched = new WeakMap<Client, number>();
 
@@ -70,7 +76,7 @@ export class ClientDocuments implements ClientSource {
     if (here !== undefined && this.#isFresh(here) && this.#isNow(here, kept)) return here.client;
     if (kept !== null && this.#canServe(kept, asked)) return kept.client;
     try {
-      return (await this.#fetchOnce(url, forWhom, kept !== null)).client;
+      return (await this.#fetchOnce(url, forWhom, kept?.freshUntil ?? null)).client;
     } catch (error) {
       if (error instanceof DocumentError) throw this.#refused(url, error.message);
       if (error instanceof OutboundError) throw this.#refused(url, error.message, error.retryAfter);
@@ -122,12 +128,16 @@ export class ClientDocuments implements ClientSource {
     return (await firstWithKey(idTokenAlgorithms, keys)) ?? idTokenAlgorithms[0];
   }
 
-  async #fetchDocument(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+  async #fetchDocument(
+    url: string,
+    forWhom: FetchedFor,
+    replaces: number | null,
+  ): Promise<Fetched> {
     const { scopes: catalog, demands, keys, clock } = this.#server;
     const { value, headers } = await this.#fetchJson(new URL(url), {
       limit: LARGEST,
       ...countedFor(forWhom),
-      isKnown,
+      isKnown: replaces !== null,
     });
     const now = clock();
     const described = readDocument(value, url, {
@@ -145,23 +155,27 @@ export class ClientDocuments implements ClientSource {
     );
     const freshUntil = now + secondsFresh(headers) * 1000;
     this.#fetched.set(client, freshUntil);
-    return { client, freshUntil };
+    return { client, freshUntil, replaces };
   }
 
   /**
    * Fetches and remembers a document. Does not remember failures: the limits for fetches already
    * prevent frequent retries.
    */
-  async #fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+  async #fetchAndRemember(
+    url: string,
+    forWhom: FetchedFor,
+    replaces: number | null,
+  ): Promise<Fetched> {
     try {
-      return this.#remembered.put(url, await this.#fetchDocument(url, forWhom, isKnown));
+      return this.#remembered.put(url, await this.#fetchDocument(url, forWhom, replaces));
     } finally {
       this.#underWay.delete(url);
     }
   }
 
-  #fetchOnce(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
-    const running = this.#underWay.get(url) ?? this.#fetchAndRemember(url, forWhom, isKnown);
+  #fetchOnce(url: string, forWhom: FetchedFor, replaces: number | null): Promise<Fetched> {
+    const running = this.#underWay.get(url) ?? this.#fetchAndRemember(url, forWhom, replaces);
     this.#underWay.set(url, running);
     return running;
   }
@@ -171,13 +185,14 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. The remembered document
-   * is older if the URL was blocked after this process had remembered it.
+   * Whether the remembered document is at least as new as the stored one. It is older if another
+   * process has stored a document since, which may be fresh for a shorter time (RFC 9111 section
+   * 4). It is also older if the URL was blocked after the document was remembered.
    */
-  #isNow(here: Known, kept: Known | null): boolean {
-    return kept === null
-      ? this.#fetched.has(here.client)
-      : here.freshUntil >= kept.freshUntil && here.client.createdAt >= kept.client.createdAt;
+  #isNow(here: Fetched, kept: Known | null): boolean {
+    if (kept === null) return this.#fetched.has(here.client);
+    const isUnchanged = kept.freshUntil === here.replaces || kept.freshUntil === here.freshUntil;
+    return isUnchanged && here.client.createdAt >= kept.client.createdAt;
   }
 
   /** Whether the stored client can serve a request for these scopes without another fetch. */

@@ -1,7 +1,13 @@
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import { defineFeature } from '../../feature.ts';
 import { fapi2Shape } from './config.ts';
-import { clientProblem, FAPI2_RULES, LONGEST_CODE, PROFILED_ALGORITHMS } from './rules.ts';
+import {
+  clientProblem,
+  FAPI2_RULES,
+  LONGEST_AHEAD,
+  LONGEST_CODE,
+  PROFILED_ALGORITHMS,
+} from './rules.ts';
 
 /** Applies the FAPI 2.0 Security Profile to the whole server or to single clients. */
 export const fapi2 = defineFeature({
@@ -25,6 +31,7 @@ export const fapi2 = defineFeature({
     refreshTokensStay: true,
     missingVerifierIsWrong: true,
     onlyIssuerIsAudience: true,
+    longestAhead: LONGEST_AHEAD,
     clientProblem: (client) => clientProblem(client, 'client'),
     registrationProblem: (client) =>
       clientProblem(client, 'client') ?? clientProblem(client, 'registration'),

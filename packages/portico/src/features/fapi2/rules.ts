@@ -15,9 +15,14 @@ export interface ProfiledSwitches {
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /** In seconds. */
   readonly code_ttl: number;
-  /** The accepted issuers of assertions, each with its algorithms. */
-  readonly trusted_issuers?:
-    Readonly<Record<string, { readonly algorithms: readonly string[] }>> | undefined;
+  /** The accepted issuers of assertions. */
+  readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
+}
+
+interface ProfiledIssuer {
+  readonly algorithms: readonly string[];
+  /** In seconds. */
+  readonly clock_tolerance: number;
 }
 
 type Switch = 'off' | 'accept' | 'require';
@@ -51,6 +56,10 @@ export interface ProfileRule {
 
 /** The maximum lifetime of a code, in seconds. */
 export const LONGEST_CODE = 60;
+/** How far `iat` and `nbf` may be in the future, in seconds. */
+export const LONGEST_AHEAD = 60;
+/** The server must accept `iat` and `nbf` that are this far in the future, in seconds. */
+const LEAST_TOLERANCE = 10;
 /**
  * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the
  * name in RFC 9864 for EdDSA with that curve.
@@ -155,7 +164,18 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     says:
       'accepts an `iat` or `nbf` up to 10 seconds in the future, and refuses one that is ' +
       'more than 60 seconds ahead.',
-    met: 'always',
+    met: 'profile',
+    server({ trusted_issuers: issuers = {} }) {
+      const strict = Object.entries(issuers).find(
+        ([, { clock_tolerance: tolerance }]) => tolerance < LEAST_TOLERANCE,
+      );
+      if (strict === undefined) return null;
+      const [issuer, { clock_tolerance: tolerance }] = strict;
+      return problem(
+        `trusted_issuers:${issuer}:clock_tolerance`,
+        `is ${tolerance} seconds; set it to at least ${LEAST_TOLERANCE}`,
+      );
+    },
   },
   { id: '5.3.2.2.1', says: 'supports only the response_type `code`.', met: 'always' },
   {

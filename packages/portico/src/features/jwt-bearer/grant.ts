@@ -116,11 +116,11 @@ class JwtBearerGrant implements TokenGrant {
     form: Parameters,
     thumbprint: string | null,
   ): Promise<Granted> {
-    const { issuer, trustedIssuers, resources, profiles } = this.#parts.server;
+    const { issuer, trustedIssuers, resources, profiles, clock } = this.#parts.server;
     const expected = { type: ID_JAG_TYPE, audience: issuer };
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
-    requireAllowed(assertion.algorithm, profiles.of(client));
+    requireAllowed(assertion, profiles.of(client), clock() / 1000);
     if (claims['client_id'] !== client.id)
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);

@@ -1,3 +1,4 @@
+import type { VerifiedAssertion } from '../../assertions/trusted-issuers.ts';
 import { OAuthError } from '../../errors.ts';
 import { JwsError, type JsonObject } from '../../keys/jws/compact.ts';
 import type { SecurityProfile } from '../../profiles.ts';
@@ -17,10 +18,27 @@ const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
  */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
-/** Throws a JwsError if the client's security profile does not allow this algorithm. */
-export function requireAllowed(algorithm: string, profile: SecurityProfile | null): void {
-  if (profile === null || profile.algorithms.includes(algorithm)) return;
-  throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
+/**
+ * Throws a JwsError if the client's security profile does not allow the assertion's algorithm or
+ * times. `now` is in seconds.
+ */
+export function requireAllowed(
+  { algorithm, claims }: Pick<VerifiedAssertion, 'algorithm' | 'claims'>,
+  profile: SecurityProfile | null,
+  now: number,
+): void {
+  if (profile === null) return;
+  const { name, algorithms, longestAhead } = profile;
+  if (!algorithms.includes(algorithm))
+    throw new JwsError(`its alg is ${algorithm}, which the profile ${name} does not allow`);
+  for (const claim of ['iat', 'nbf']) {
+    const time = claims[claim];
+    if (typeof time === 'number' && time > now + longestAhead)
+      throw new JwsError(
+        `its ${claim} is more than ${longestAhead} seconds ahead, which the profile ${name} does ` +
+          'not allow',
+      );
+  }
 }
 
 /** Throws a JwsError if the assertion has a claim that this server does not support. */

@@ -3,7 +3,7 @@ import type { ClientSource } from '../../clients/client-source.ts';
 import { describe, expect, test } from 'vitest';
 import type { PublicKey } from '../../keys/jws/public-keys.ts';
 import { ClientKeysError } from '../../errors.ts';
-import type { FetchJson } from '../../http/outbound/fetch-json.ts';
+import { createFetchJson, type FetchJson } from '../../http/outbound/fetch-json.ts';
 import { OutboundError } from '../../http/outbound/limits.ts';
 import { ClientKeySource } from './client-keys.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
@@ -102,6 +102,16 @@ describe('published keys', () => {
     published.set('/a', setOf('c'));
     state.now -= 3600 * SECOND;
     expect([await has('/a', 'c'), asked.length]).toEqual([true, 3]);
+  });
+
+  // @shows AS-23.7
+  test('are not used longer because the clock was set back', async () => {
+    const { published, state, has } = start();
+    published.set('/a', setOf('a'));
+    expect(await has('/a', 'a')).toBe(true);
+    published.set('/a', setOf('b'));
+    state.now -= 5 * 3600 * SECOND;
+    expect(await has('/a', 'a')).toBe(false);
   });
 
   // @shows AS-23.7
@@ -259,6 +269,24 @@ describe("warnings about a client's keys", () => {
     });
     published.set('/a', new TypeError('a fault'));
     await expect(source.problems(client('/a'))).rejects.toThrow(TypeError);
+  });
+
+  // @shows AS-23.9
+  test('are found for any number of clients within a minute', async () => {
+    const { client } = start();
+    const fetching = {
+      allowsLoopback: false,
+      anyPort: false,
+      clock: () => 1_000_000_000,
+      resolve: async () => ['10.0.0.1'],
+    };
+    const source = new ClientKeySource(() => createFetchJson(fetching), null, fetching.clock);
+    const found = new Set<string>();
+    for (let number = 1; number <= 301; number += 1)
+      for (const each of await source.problems(client(`/${number}`))) found.add(each);
+    expect([...found]).toEqual([
+      'they cannot be fetched: the host has the address 10.0.0.1, which is not public',
+    ]);
   });
 
   // @shows AS-23.9

@@ -55,6 +55,8 @@ interface PublishedSet {
 interface Published {
   /** Null if the last fetch failed and no earlier set is still fresh. */
   readonly set: PublishedSet | null;
+  /** When the set was fetched. If the clock was set back to before this, the set is not fresh. */
+  readonly fetchedAt: number;
   readonly freshUntil: number;
   readonly nextFetchAt: number;
 }
@@ -73,7 +75,7 @@ export class ClientKeySource {
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
-  readonly #fetchForOperator: FetchJson;
+  readonly #newFetchJson: () => FetchJson;
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
@@ -90,7 +92,7 @@ export class ClientKeySource {
         return { keys: jwks === null ? [] : this.#keysOf(jwks), algorithm, elsewhere };
       },
     });
-    this.#fetchForOperator = newFetchJson();
+    this.#newFetchJson = newFetchJson;
   }
 
   /**
@@ -129,7 +131,8 @@ export class ClientKeySource {
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
-    return (await this.#fetchForOperator(new URL(jwksUri), about)).value;
+    // Use separate limits for each client, because an operator checks all clients at once.
+    return (await this.#newFetchJson()(new URL(jwksUri), about)).value;
   }
 
   #requireSource(): ClientSource {
@@ -201,8 +204,9 @@ class PublishedKeys {
     throw unavailable('they could not be fetched a moment ago', Math.ceil(wait / 1000));
   }
 
-  #freshSet({ set, freshUntil }: Published): PublishedSet | null {
-    return freshUntil > this.#clock() ? set : null;
+  #freshSet({ set, fetchedAt, freshUntil }: Published): PublishedSet | null {
+    const now = this.#clock();
+    return now >= fetchedAt && now < freshUntil ? set : null;
   }
 
   async #fetchOnce(url: string, clientId: string): Promise<Published> {
@@ -234,7 +238,12 @@ class PublishedKeys {
         throw new OutboundError('it is not a key set that can verify');
       const now = this.#clock();
       const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
-      const fetched = { set, freshUntil: now + fresh, nextFetchAt: now + BETWEEN_FETCHES };
+      const fetched = {
+        set,
+        fetchedAt: now,
+        freshUntil: now + fresh,
+        nextFetchAt: now + BETWEEN_FETCHES,
+      };
       published.put(url, fetched);
       forgetOldest(published);
       return fetched;
@@ -243,7 +252,7 @@ class PublishedKeys {
       const nextFetchAt = this.#clock() + AFTER_FAILURE;
       if (before !== undefined && this.#freshSet(before) !== null)
         return published.put(url, { ...before, nextFetchAt });
-      published.put(url, { set: null, freshUntil: 0, nextFetchAt });
+      published.put(url, { set: null, fetchedAt: 0, freshUntil: 0, nextFetchAt });
       throw unavailable(error.message, error.retryAfter ?? AFTER_FAILURE / 1000);
     }
   }

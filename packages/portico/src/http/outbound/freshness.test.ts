@@ -16,6 +16,11 @@ test.each([
   ['must not be kept', { 'cache-control': 'no-store' }, 300],
   ['must be asked for again', { 'cache-control': 'no-cache, max-age=7200' }, 300],
   ['says what is not a number', { 'cache-control': 'max-age=-1' }, 300],
+  [
+    'has an age that is as large as its lifetime',
+    { 'cache-control': `max-age=${'9'.repeat(400)}`, age: '9'.repeat(400) },
+    300,
+  ],
   ['is older than it may become', { 'cache-control': 'max-age=600', age: '6000' }, 300],
   [
     'names a date',

@@ -6,6 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http';
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
+/** Larger numbers of seconds count as this number (RFC 9111 section 1.2.2). */
+const MOST = 2 ** 31;
 
 /**
  * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1). The
@@ -30,7 +32,7 @@ function lifetime(headers: IncomingHttpHeaders): number | null {
   );
   if (named.has('no-store') || named.has('no-cache')) return 0;
   const seconds = named.get('s-maxage') ?? named.get('max-age');
-  if (seconds !== undefined) return /^\d+$/.test(seconds) ? Number(seconds) : 0;
+  if (seconds !== undefined) return parseSeconds(seconds);
   return headers.expires === undefined ? null : untilExpired(headers.expires, headers.date);
 }
 
@@ -41,5 +43,9 @@ function untilExpired(expires: string, date: string | undefined): number {
 
 /** Returns how long the response has been in other caches, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
-  return /^\d+$/.test(text) ? Number(text) : 0;
+  return parseSeconds(text);
+}
+
+function parseSeconds(text: string): number {
+  return /^\d+$/.test(text) ? Math.min(Number(text), MOST) : 0;
 }
