@@ -383,6 +383,13 @@ describe('SQLite', () => {
     expect(await all(borrowed)).toEqual([thing(1), thing(2)]);
   });
 
+  // @shows AS-18.5
+  test('without WAL: a commit is confirmed when the removal of its journal is on the disk', async () => {
+    const { borrowed } = openOwnFile();
+    // SQLite syncs the folder of the journal only with EXTRA (3).
+    expect((await borrowed.execute('PRAGMA synchronous')).rows).toEqual([{ synchronous: 3 }]);
+  });
+
   test('a database in memory is refused, because only the connection that created it can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
