@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { startApplication } from '@portico/kit';
 import { fromPostgres, fromSqlite, type OpenedDatabase } from 'portico';
 import {
@@ -350,6 +351,45 @@ describe('an application on its own pool of one connection', () => {
 });
 
 describe('SQLite', () => {
+  /** The application's own file, in the journal mode that SQLite has by default. */
+  function openOwnFile() {
+    const own = new DatabaseSync(path.join(mkdtempSync(path.join(folder, 'own-')), 'app.sqlite'));
+    own.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT, at INTEGER)');
+    const borrowed = fromSqlite(own);
+    onTestFinished(async () => {
+      await borrowed.close();
+      own.close();
+    });
+    return { own, borrowed };
+  }
+
+  // @shows AS-18.17
+  test('without WAL: a write waits while the application reads', async () => {
+    const { own, borrowed } = openOwnFile();
+    expect(own.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+    for (const write of [
+      () => insert(1, borrowed),
+      () => borrowed.transaction((on) => insert(2, on)),
+    ]) {
+      own.exec('BEGIN');
+      own.prepare('SELECT id FROM things').all();
+      let isWritten = false;
+      const written = write().finally(() => (isWritten = true));
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      expect(isWritten).toBe(false);
+      own.exec('COMMIT');
+      await written;
+    }
+    expect(await all(borrowed)).toEqual([thing(1), thing(2)]);
+  });
+
+  // @shows AS-18.5
+  test('without WAL: a commit is confirmed when the removal of its journal is on the disk', async () => {
+    const { borrowed } = openOwnFile();
+    // SQLite syncs the folder of the journal only with EXTRA (3).
+    expect((await borrowed.execute('PRAGMA synchronous')).rows).toEqual([{ synchronous: 3 }]);
+  });
+
   test('a database in memory is refused, because only the connection that created it can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());

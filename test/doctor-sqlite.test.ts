@@ -62,14 +62,30 @@ test('a file that is written with weaker durability', async () => {
   ]);
 });
 
-// @shows AS-13.17
-test('a file whose journal is in memory', async () => {
+async function openNewFile() {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-journal-'));
   const store = openOwnStore(`sqlite:${path.join(folder, 'own.sqlite')}`);
   onTestFinished(async () => {
     await store.close();
     await rm(folder, { recursive: true });
   });
+  return store;
+}
+
+// @shows AS-13.17
+test('a file without WAL, where a crash may bring back the journal of a confirmed commit', async () => {
+  const store = await openNewFile();
+  await store.execute('PRAGMA synchronous = FULL');
+  expect(await findings(store, 'durability')).toMatchObject([
+    { outcome: 'warning', remedy: 'set PRAGMA synchronous = EXTRA' },
+  ]);
+  await store.execute('PRAGMA synchronous = EXTRA');
+  expect(await findings(store, 'durability')).toMatchObject([{ outcome: 'ok' }]);
+});
+
+// @shows AS-13.17
+test('a file whose journal is in memory', async () => {
+  const store = await openNewFile();
   await store.execute('PRAGMA journal_mode = MEMORY');
   expect(await findings(store, 'durability')).toMatchObject([
     { outcome: 'warning', detail: expect.stringMatching(/^journal_mode is memory:/) as string },

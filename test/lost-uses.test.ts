@@ -18,13 +18,10 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
-import { POSTGRES } from './support/engines/database-server.ts';
+import { startPrimary, STANDBY_PATIENCE as PATIENCE } from './support/engines/lone-primary.ts';
 import { SCALE } from './support/scale.ts';
 import { locationOf } from './support/visitor.ts';
 import { openWay } from './support/way.ts';
-
-/** A machine under load needs time, in milliseconds. */
-const PATIENCE = { timeout: 20_000 };
 
 /** Uses that are lost on the way to the database, and their result (decision 9). */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
@@ -48,46 +45,6 @@ async function openPortal() {
   onTestFinished(() => portal.close());
   const client = await registerClient(portal);
   return { way, direct, portal, client };
-}
-
-/** A PostgreSQL server. The test can make its commits wait for a standby that does not exist. */
-async function startPrimary() {
-  const server = await POSTGRES.start();
-  onTestFinished(() => server.close());
-  const direct = openDatabase(server.url, { directory: '/' });
-  onTestFinished(() => direct.close());
-  const waitsForStandby = async (): Promise<boolean> => {
-    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    return (await direct.execute(waiting)).rows.length > 0;
-  };
-  const tell = async (standby: string): Promise<void> => {
-    await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
-    await direct.execute('SELECT pg_reload_conf()');
-  };
-  /** Commits something. Resolves to whether the commit had to wait. The wait then ends. */
-  const probe = async (): Promise<boolean> => {
-    let isDone = false;
-    const commit = direct.execute("SELECT pg_logical_emit_message(true, 'probe', '')");
-    const probing = commit.finally(() => (isDone = true));
-    await expect.poll(async () => isDone || (await waitsForStandby()), PATIENCE).toBe(true);
-    const waited = !isDone;
-    await direct.execute(
-      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-    );
-    await probing;
-    return waited;
-  };
-  return {
-    server,
-    direct,
-    waitsForStandby,
-    /** Resolves when commits wait, some time after the setting was changed. */
-    awaitStandby: async (): Promise<void> => {
-      await tell('unknown');
-      await expect.poll(probe, { ...PATIENCE, interval: 10 }).toBe(true);
-    },
-    awaitNoStandby: () => tell(''),
-  };
 }
 
 const tokensOf = async (response: Response): Promise<Tokens> => {
@@ -249,6 +206,15 @@ describe('a use that arrives at the database late', () => {
       });
       expect(revoked.status).toBe(200);
       expect((await refresh(portal, client, next)).status).toBe(400);
+      // The same is true for an access token. The client repeats the request, and the restarted
+      // primary no longer has the token.
+      const { access_token: access } = await obtainTokens(portal, client, ADA);
+      const revokeAccess = () => revokeToken(portal, client, access);
+      const gone = await restarting(revokeAccess, async (lost) => {
+        expect(lost.status).toBe(503);
+        return untilAnswered(revokeAccess, is503);
+      });
+      expect(gone.status).toBe(200);
       // The same is true for a person's revocation. The page then lists nothing to revoke.
       await obtainTokens(portal, client, ADA);
       const ada = await portal.signedIn(ADA);

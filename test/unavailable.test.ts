@@ -17,6 +17,7 @@ import {
   someoneWaits,
   type TestDatabase,
 } from './support/database.ts';
+import { createTimer } from './support/timer.ts';
 
 /**
  * Every refusal here comes from the server itself, except those that a single server never makes,
@@ -42,8 +43,9 @@ beforeEach(async () => {
 
 type On = Pick<OpenedDatabase, 'execute'>;
 const add = (id: number, on: On) => on.execute('UPDATE things SET n = n + 1 WHERE id = ?', [id]);
-const numbers = async () =>
-  (await other.execute<{ n: number }>('SELECT n FROM things ORDER BY id')).rows.map(({ n }) => n);
+const numbersOn = async (on: On) =>
+  (await on.execute<{ n: number }>('SELECT n FROM things ORDER BY id')).rows.map(({ n }) => n);
+const numbers = () => numbersOn(other);
 
 function open(options: Partial<Parameters<typeof openDatabase>[1]> = {}): OpenedDatabase {
   // Transactions here wait for each other, also on a machine under load.
@@ -279,6 +281,30 @@ test(`for an account that has all its connections (${ONE_CONNECTION.told}) is un
     expect(second.isUnavailable(failure)).toBe(true);
   });
 });
+
+// @shows AS-18.18
+test.each(isPostgres ? [] : ['MariaDB'])(
+  'a request that gets no connection within 5 seconds is unavailable, and never runs, on %s',
+  async () => {
+    const timer = createTimer();
+    const database = open({ poolSize: 1, timer });
+    const [held, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = database.transaction(async (on) => {
+      await add(1, on);
+      held.resolve();
+      await done.promise;
+    });
+    await held.promise;
+    const failures = [failureOf(add(2, database)), failureOf(database.transaction(numbersOn))];
+    await expect.poll(() => database.connections()?.waiting).toBe(2);
+    timer.advance(5000);
+    for (const failure of failures) expect(database.isUnavailable(await failure)).toBe(true);
+    done.resolve();
+    await holding;
+    await add(1, database);
+    expect(await numbers()).toEqual([2, 0]);
+  },
+);
 
 describe('work that a conflict has rolled back', () => {
   test('runs again as a transaction, and is counted', async () => {

@@ -1,16 +1,16 @@
 import type { Timer } from './opened.ts';
 import { noConnection } from './failures.ts';
 
-/** How long a request waits for a connection from the application's pool, in milliseconds. */
+/** How long a request waits for a connection from a driver's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
 /**
  * The maximum number of requests that may wait for a connection. Portico rejects further requests.
- * The limit is needed because a request cannot leave the queue of the application's pool.
+ * The limit is needed because a request cannot leave the queue of the pool.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Borrows connections from the application's pool. Counts the connections in use, and reports when
+ * Borrows connections from a driver's pool. Counts the connections in use, and reports when
  * all of them are returned.
  */
 export class Borrowing<Client> {
@@ -36,15 +36,13 @@ export class Borrowing<Client> {
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
-      return Promise.reject(
-        noConnection("Too many operations wait for a connection of the application's pool"),
-      );
+      return Promise.reject(noConnection('Too many operations wait for a connection of the pool'));
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       let isLate = false;
       const stop = this.#timer.after(LONGEST_WAIT, () => {
         isLate = true;
-        reject(noConnection("The application's pool had no connection in time"));
+        reject(noConnection('The pool had no connection in time'));
       });
       void settle(this.#take()).then((taken) => {
         this.#waiting -= 1;

@@ -1,4 +1,5 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { Borrowing } from '../borrowing.ts';
 import type { SqlParameter } from '../contract.ts';
 import { ConfigurationError } from '../errors.ts';
 import { ESCAPES, loadDriver, refuseOldDriver, type Driver } from '../driver.ts';
@@ -17,13 +18,8 @@ import { isAboutSession } from './session.ts';
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 
-/** How long a request waits for a new connection, in milliseconds. */
+/** How long the server may take to accept a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/**
- * The maximum number of requests that may wait for a connection. Portico rejects further requests,
- * because the store is too busy.
- */
-const LONGEST_QUEUE = 1000;
 
 /**
  * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
@@ -91,18 +87,23 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
       const pool = createPool({
         uri: address,
         connectionLimit: limits.size,
-        queueLimit: LONGEST_QUEUE,
         connectTimeout: CONNECTION_TIMEOUT,
         charset: 'utf8mb4',
         supportBigNumbers: true,
       });
+      // The driver's pool has no time limit for requests that wait for a connection.
+      const waiting = new Borrowing<PoolConnection>(
+        limits.timer,
+        () => promised((done) => pool.getConnection(done)),
+        (lent) => lent.release(),
+      );
       const connections = new WeakMap<PoolConnection, PooledConnection>();
       return {
         async connect() {
-          const lent = await promised<PoolConnection>((done) => pool.getConnection(done));
+          const lent = await waiting.take();
           const known = connections.get(lent);
           if (known !== undefined) return known;
-          const connection = toConnection(lent, statementTimeout);
+          const connection = toConnection(lent, statementTimeout, () => waiting.isBack());
           try {
             for (const setting of session) await tell(connection, setting);
           } catch (error) {
@@ -184,7 +185,11 @@ interface ToldConnection extends PooledConnection {
   tell(sql: string): Promise<unknown>;
 }
 
-function toConnection(connection: PoolConnection, statementTimeout: number | null): ToldConnection {
+function toConnection(
+  connection: PoolConnection,
+  statementTimeout: number | null,
+  isBack: () => void,
+): ToldConnection {
   const limit =
     statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
   let isChanged = false;
@@ -199,7 +204,11 @@ function toConnection(connection: PoolConnection, statementTimeout: number | nul
     begin: () => execute('BEGIN'),
     commit: () => execute('COMMIT'),
     isIdle: () => null,
-    release: (broken) => (broken || isChanged ? connection.destroy() : connection.release()),
+    release(broken) {
+      if (broken || isChanged) connection.destroy();
+      else connection.release();
+      isBack();
+    },
   };
 }
 

@@ -15,21 +15,23 @@ async function pragma(database: Store, name: string): Promise<string> {
 }
 
 /**
- * The value FULL of `PRAGMA synchronous`. With a lower value, a commit can return before it is on
- * disk.
+ * The values FULL and EXTRA of `PRAGMA synchronous`. With a lower value than FULL, a commit can
+ * return before it is on disk. Without WAL, the same is true for a lower value than EXTRA, because
+ * the removal of the journal is the commit.
  */
-const FULL = 2;
+const [FULL, EXTRA] = [2, 3];
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const synchronous = await pragma(database, 'synchronous');
   const journal = (await pragma(database, 'journal_mode')).toLowerCase();
+  const [least, name] = journal === 'delete' ? [EXTRA, 'EXTRA'] : [FULL, 'FULL'];
   return orOk(
     [
-      Number(synchronous) < FULL
+      Number(synchronous) < least
         ? warning(
             `synchronous is ${synchronous}: if the machine crashes, the last confirmed writes ` +
               'are lost, including revocations',
-            'set PRAGMA synchronous = FULL',
+            `set PRAGMA synchronous = ${name}`,
           )
         : null,
       ['off', 'memory'].includes(journal)

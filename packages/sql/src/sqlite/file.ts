@@ -19,7 +19,8 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // With FULL, a confirmed revocation survives a power failure. WAL alone does not ensure this.
-    database.exec('PRAGMA synchronous = FULL');
+    // Without WAL, the removal of the journal is the commit, and only EXTRA syncs its folder.
+    database.exec(`PRAGMA synchronous = ${isBorrowed ? 'EXTRA' : 'FULL'}`);
     // From now on, SQLite must not block the thread while another process writes. `whileBusy`
     // retries instead.
     database.exec('PRAGMA busy_timeout = 0');

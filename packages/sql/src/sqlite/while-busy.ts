@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { isSqliteBusy } from './failures.ts';
 
-/** How long a statement waits while another process writes, in milliseconds. */
+/** How long a statement waits for another connection, in milliseconds. */
 export const LONGEST_WAIT = 5000;
 
 /**
- * Repeats the attempt while another process is writing. Other requests can run between attempts.
+ * Repeats the attempt while another connection has the lock. Other requests can run between
+ * attempts.
  */
 export async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;

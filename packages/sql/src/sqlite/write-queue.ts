@@ -230,8 +230,12 @@ export class WriteQueue {
           turn = endOfTurn();
         } else notifyEach.push(notify);
       }
-      this.#statements.run('COMMIT');
-      commits += 1;
+      // Without WAL, a commit waits for the readers of other connections. Meanwhile, the
+      // transaction stays open.
+      await whileBusy(() => {
+        this.#statements.run('COMMIT');
+        commits += 1;
+      });
     } catch (error) {
       if (this.#statements.isInTransaction) this.#statements.run('ROLLBACK');
       throw error;

@@ -209,8 +209,12 @@ const INSERT_CLIENT = insertInto(
   'oauth_session_clients',
   'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
 );
-const END = `UPDATE oauth_sessions SET ended_at = ?, prune_after = ?
-  WHERE session_hash = ? AND ended_at IS NULL`;
+/**
+ * Also writes a session that has ended. An earlier call may have ended it on a primary whose
+ * standbys do not have the change yet.
+ */
+const END = `UPDATE oauth_sessions SET ended_at = COALESCE(ended_at, ?), prune_after = ?
+  WHERE session_hash = ?`;
 const END_OF_PERSON = `UPDATE oauth_sessions SET ended_at = ?, prune_after = ?
   WHERE user_id = ? AND user_provider = ? AND session_hash <> ? AND ended_at IS NULL`;
 const OF_PERSON = 's.user_id = ? AND s.user_provider = ? AND s.session_hash <> ?';

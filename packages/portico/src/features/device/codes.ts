@@ -1,6 +1,6 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
-import { exists, insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
+import { insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
 /** The person's answer, or `void` if an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
@@ -60,8 +60,10 @@ export class DeviceCodes {
       await insert;
       return true;
     } catch (error) {
-      if (await exists(this.#database, 'oauth_device_codes', 'user_hash', userHash)) return false;
-      throw error;
+      const stored = await this.findByUser(userHash);
+      if (stored === null) throw error;
+      // If only the store's response was lost, this request is stored.
+      return stored.deviceHash === deviceHash;
     }
   }
 
