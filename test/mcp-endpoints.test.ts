@@ -223,6 +223,20 @@ describe('a mistake stops the application at the start', () => {
   });
 
   // @shows MCP-18.4
+  test.each([[null], ['https://shop.example/api']])(
+    'also in code that creates an endpoint on a server whose tokens are for %j',
+    (audience) => {
+      const { server, application } = assistant;
+      const { config } = mcpServerOf(application);
+      const other = { ...server, audience, resources: [] };
+      const options = { server: other, config, tools: createToolRegistry(), log: application.log };
+      expect(() => createMcpServer(options)).toThrow(
+        `oauth_server:audience: must be the MCP resource: ${assistant.resource}`,
+      );
+    },
+  );
+
+  // @shows MCP-18.4
   test('also in code that creates an endpoint twice', () => {
     const { server, application } = assistant;
     const { config } = mcpServerOf(application);

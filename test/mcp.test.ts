@@ -964,6 +964,15 @@ describe('batches', () => {
       { id: 2, result: { content: [{ text: 'two' }] } },
     ]);
   });
+  // @shows MCP-8.8
+  test('are answered with a list, even if one message needs an answer (JSON-RPC 2.0 section 6)', async () => {
+    const headers = { 'MCP-Protocol-Version': '2025-03-26' };
+    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    for (const messages of [[batch[0]], [initialized, batch[0]]]) {
+      const response = await send(messages, { headers });
+      expect(await response.json()).toMatchObject([{ id: 1 }]);
+    }
+  });
   // @shows MCP-13.5
   test('have at most a hundred messages', async () => {
     const pings = (count: number) =>

@@ -150,6 +150,23 @@ Controller('both')(Both);
 RequireScope('notes:read')(Both);
 decorate(Both, 'both', Get(), RequireScope('notes:write'));
 
+class Stacked {
+  list() {
+    return { names: [nameOf(token())] };
+  }
+}
+Controller('stacked')(Stacked);
+decorate(Stacked, 'list', Get(), RequireScope('notes:write'), RequireScope('notes:read'));
+
+class Derived extends Both {
+  own() {
+    return { names: [nameOf(token())] };
+  }
+}
+Controller('derived')(Derived);
+RequireScope('notes:write')(Derived);
+decorate(Derived, 'own', Get('own'));
+
 /** As in a GraphQL API. */
 class Resolver {
   called = false;
@@ -188,7 +205,7 @@ function applicationOf(portico: DynamicModule): Type {
   }
   Module({
     imports: [portico],
-    controllers: [Notes, Both, Tenants],
+    controllers: [Notes, Both, Stacked, Derived, Tenants],
     providers: [People, PerRequest, OfTenant, Resolver],
   })(App);
   return App;
@@ -329,6 +346,16 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       scope: 'notes:write',
     });
     expect((await get('/api/both', other)).status).toBe(403);
+  });
+
+  test('each decorator on a handler or a controller adds its scopes, also to those of a base class', async () => {
+    const tokenWith = async (scope: string) =>
+      (await obtainTokens(portal, client, ADA, { scope })).access_token;
+    const [reads, writes] = [await tokenWith('notes:read'), await tokenWith('notes:write')];
+    for (const path of ['/api/stacked', '/api/derived/own']) {
+      const statuses = [ada, reads, writes].map(async (of) => (await get(path, of)).status);
+      expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
+    }
   });
 
   test('token() without a requirement is a programming error, and lets no request in', async () => {

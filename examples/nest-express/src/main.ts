@@ -8,10 +8,12 @@ app.setGlobalPrefix('api', { exclude: ['/', 'login'] });
 app.enableShutdownHooks();
 // Exclude Portico's endpoints, because other sites may post to them. Portico's own forms contain
 // their own token.
-app.enableCsrfProtection({ exclude: ({ url }: { url: string }) => /^\/(oauth|mcp)\b/.test(url) });
+app.enableCsrfProtection({
+  exclude: ({ url }: { url: string }) => /^\/(oauth\/|mcp([/?]|$))/.test(url),
+});
 app.use(
   session({
-    secret: process.env.SESSION_SECRET ?? 'a secret of this machine alone',
+    secret: process.env.SESSION_SECRET ?? '',
     resave: false,
     saveUninitialized: false,
     cookie: { sameSite: 'lax' },

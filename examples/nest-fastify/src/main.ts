@@ -8,9 +8,11 @@ app.setGlobalPrefix('api', { exclude: ['/', 'login'] });
 app.enableShutdownHooks();
 // Exclude Portico's endpoints, because other sites may post to them. Portico's own forms contain
 // their own token.
-app.enableCsrfProtection({ exclude: ({ url }: { url: string }) => /^\/(oauth|mcp)\b/.test(url) });
+app.enableCsrfProtection({
+  exclude: ({ url }: { url: string }) => /^\/(oauth\/|mcp([/?]|$))/.test(url),
+});
 await app.register(secureSession, {
-  secret: process.env.SESSION_SECRET ?? 'a secret of this machine alone, of 32 bytes',
+  secret: process.env.SESSION_SECRET ?? '',
   salt: 'salt of portico.',
   cookie: { path: '/', httpOnly: true, sameSite: 'lax' },
 });

@@ -5,7 +5,7 @@ import { cookies } from 'next/headers';
 export async function currentSession() {
   return getIronSession<{ userId?: number }>(await cookies(), {
     cookieName: 'session',
-    password: process.env.SESSION_SECRET ?? 'a secret of this machine alone, of 32 bytes',
+    password: process.env.SESSION_SECRET ?? '',
     cookieOptions: {
       secure: process.env.PUBLIC_URL?.startsWith('https:') ?? false,
       sameSite: 'lax',

@@ -1,4 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, OverloadedError } from '@portico/sql';
@@ -1191,6 +1192,36 @@ describe('routes', () => {
     const application = await start({ routes: [own] });
     expect(application.path('login')).toBe('/anmelden');
     expect((await browser(application).send('/login')).status).toBe(404);
+  });
+});
+
+/** Sends a request with this `Host`, byte by byte. Returns the status. */
+function statusWithHost(url: string, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const { port } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1', () =>
+      socket.write(`GET /nowhere HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 'latin1'),
+    );
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+    socket.on('end', () => resolve(Number(answer.split(' ')[1])));
+    socket.on('error', reject);
+  });
+}
+
+describe('a Host header', () => {
+  test.each([
+    ['app.example', 404],
+    ['app.example:8080', 404],
+    ['[::1]:8080', 404],
+    ['\u00FC.\u00FC/who?xxxxxxx', 400],
+    ['app.example/who?', 400],
+    ['user@app.example', 400],
+    ['\u00FC', 400],
+  ])('%s never changes the path of the request', async (host, status) => {
+    const server = await listen(await start(), { port: 0, hostname: '127.0.0.1' });
+    expect(await statusWithHost(server.url, host)).toBe(status);
+    await server.close();
   });
 });
 

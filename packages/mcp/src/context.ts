@@ -22,8 +22,8 @@ export interface McpServerOptions {
   /** The log for the endpoint. It also gets the exceptions of tools. */
   readonly log: Log;
   /**
-   * The endpoint's path, below the issuer. If you set `oauth_server:resources`, it must contain
-   * this endpoint's resource. Default: `/mcp`.
+   * The endpoint's path, below the issuer. The endpoint's resource must be in
+   * `oauth_server:resources`, or be `oauth_server:audience`. Default: `/mcp`.
    */
   readonly path?: string;
 }
@@ -154,12 +154,18 @@ export class McpContext {
  * server does not have the resource.
  */
 function findApi(server: AuthorizationServer, resource: string, path: string): ProtectedApi {
-  if (server.resources.length === 0 && path === MCP_PATH) return server;
   const isKnown =
     server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
-  const message = `lacks ${resource}, the resource of the MCP endpoint ${path}`;
-  throw new ConfigurationError([{ key: 'oauth_server:resources', message }]);
+  // Without this check, the endpoint would accept tokens for another API (RFC 8707 section 2).
+  const problem =
+    server.resources.length === 0 && path === MCP_PATH
+      ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }
+      : {
+          key: 'oauth_server:resources',
+          message: `lacks ${resource}, the resource of the MCP endpoint ${path}`,
+        };
+  throw new ConfigurationError([problem]);
 }
 
 /**

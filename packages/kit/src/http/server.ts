@@ -30,6 +30,9 @@ export interface ListenOptions {
 
 const GRACE = 10_000;
 
+/** Matches a host with an optional port (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
 /** Serves an application over HTTP. Rejects if another process uses the port. */
 export async function listen(
   application: Application,
@@ -37,6 +40,9 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
+      // Otherwise, a host with a path would change the path of the request's URL.
+      if (!HOST.test(incoming.headers.host ?? ''))
+        return notARequest(new RequestError('The Host header is not valid'));
       // A host such as `.1` passes the earlier checks, but a URL parser reads it as a number.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header is not valid'));

@@ -52,7 +52,7 @@ export class Exchange {
     const caller = { signal, notify: discard, version, room: new ContentRoom() };
     const answers = await Promise.all(requests.map((message) => answerOne(message, caller)));
     if (signal.aborted) return refusal(499, CALLER_IS_GONE);
-    return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
+    return named(request, JSON_BODY, messages.isBatch ? `[${answers.join(',')}]` : answers[0]);
   }
 
   #answerOne(request: Request, message: JSONRPCRequest, caller: Caller): Promise<string> {

@@ -21,6 +21,8 @@ export interface Messages {
   readonly requests: readonly JSONRPCRequest[];
   /** The number of all messages. */
   readonly count: number;
+  /** Whether the body is a list. The answer is then also a list (JSON-RPC 2.0 section 6). */
+  readonly isBatch: boolean;
   /** Whether one of the messages is a valid `initialize`. */
   readonly initializes: boolean;
   /** The names of the tools that the messages call. */
@@ -104,6 +106,7 @@ function checkMessages(
     messages: {
       requests,
       count: messages.length,
+      isBatch: Array.isArray(body),
       initializes: initializing.some((message) => isInitializeRequest(message)),
       calledTools: findCalledTools(messages),
       cancelled: metadata === null ? findCancelled(messages) : [],

@@ -144,11 +144,25 @@ export class PorticoInterceptor implements NestInterceptor {
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
-    SetMetadata(SCOPES, scopes),
+    addScopes(scopes),
     UseGuards(PorticoGuard),
     UseInterceptors(PorticoInterceptor),
     UseFilters(PorticoFilter),
   );
+}
+
+/**
+ * Adds scopes to those of other decorators on the same place, and of the base class. `SetMetadata`
+ * alone would replace them.
+ */
+function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
+  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const place = (descriptor?.value ?? target) as Parameters<Reflector['get']>[1];
+    const before = new Reflector().get<readonly string[] | undefined>(SCOPES, place) ?? [];
+    const all = SetMetadata(SCOPES, [...before, ...scopes]);
+    if (key === undefined || descriptor === undefined) all(target as Parameters<ClassDecorator>[0]);
+    else all(target, key, descriptor);
+  };
 }
 
 /**
