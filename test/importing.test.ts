@@ -275,9 +275,7 @@ describe('oauth:client:import', () => {
       );
     const problem = async () => (await take([given])).clients[0]?.problem;
     await became(Date.now());
-    expect(await problem()).toBe(
-      'a client with this id already registered itself; use another id',
-    );
+    expect(await problem()).toBe('a client with this id already registered itself; use another id');
     await became(Date.now() - 86_400_000 - 1000);
     expect(await problem()).toContain('run oauth:prune to remove it');
   });

@@ -312,7 +312,11 @@ describe("an application's own messages", () => {
 
   // @shows AS-38.4
   test.each([
-    ['de.json', { 'consent.titel': 'Darf sie?' }, 'consent.titel: there is no message with this key'],
+    [
+      'de.json',
+      { 'consent.titel': 'Darf sie?' },
+      'consent.titel: there is no message with this key',
+    ],
     [
       'de.json',
       { 'consent.title': 'Darf {client}?' },

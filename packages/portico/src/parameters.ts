@@ -1,4 +1,4 @@
-import { readForm, type BodyFailure } from './http/body.ts';
+import { readFormText, type BodyFailure } from './http/body.ts';
 import { readMediaType } from './http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './quoting.ts';
@@ -51,7 +51,7 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
       sent === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(sent)}`,
     );
   }
-  const body = await readForm(request, FORM_LIMIT, refuseBody);
+  const body = await readFormText(request, FORM_LIMIT, refuseBody);
   // Keep a question mark at the beginning. The constructor would remove it, because it expects a
   // query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);

@@ -90,7 +90,7 @@ export async function readText<T>(
 }
 
 /** Like `readText`, but faster, for a form. A valid form contains U+FFFD only percent-encoded. */
-export async function readForm<T>(
+export async function readFormText<T>(
   request: Request,
   limit: number,
   withoutBody: WithoutBody<T>,

@@ -114,7 +114,9 @@ function placeholderProblems(message: Message, meant: Message): readonly string[
   );
   return [
     ...[...new Set(missing)].map((name) => `the placeholder {${name}} is missing`),
-    ...[...new Set(unknown)].map((name) => `the placeholder {${name}} does not exist in this message`),
+    ...[...new Set(unknown)].map(
+      (name) => `the placeholder {${name}} does not exist in this message`,
+    ),
   ];
 }
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** The setting that the profile adds to `oauth_server`. */
 export const fapi2Shape = {
-  profile: z.literal('fapi2', { error: 'must be fapi2; to use no profile, remove the setting' }).optional(),
+  profile: z
+    .literal('fapi2', { error: 'must be fapi2; to use no profile, remove the setting' })
+    .optional(),
 };
 
 export interface Fapi2Config {
