@@ -74,7 +74,7 @@ describe('database_url', () => {
       'postgres://app:hunter2@/app?host=one,two',
       'must list several servers before the path, not in a parameter',
     ],
-    ['postgres://app:hunter2@one/app?port=5432,5433', 'must list several servers before its path'],
+    ['postgres://app:hunter2@one/app?port=5432,5433', 'must list several servers before the path'],
     [
       'postgres://app:hunter2@one,two/app?target_session_attrs=standby',
       'must have target_session_attrs=read-write',

@@ -103,6 +103,23 @@ describe('failed client authentication', () => {
     expect(await status(ask(client.secret, { from: '198.51.100.1' }))).toBe(200);
   });
 
+  // @shows AS-17.1
+  test('is not what simultaneous first requests with the right secret count as', async () => {
+    await begin();
+    const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64');
+    const requests = Array.from({ length: 40 }, () =>
+      portal.application.fetch(
+        new Request(`${portal.url}/oauth/token`, {
+          method: 'POST',
+          headers: { Authorization: `Basic ${credentials}` },
+          body: new URLSearchParams({ grant_type: 'client_credentials' }),
+        }),
+      ),
+    );
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
   test('does not reveal whether a client exists', async () => {
     await begin();
     for (let count = 0; count < 5; count += 1) {

@@ -82,7 +82,8 @@ export class ClientProofs {
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    if ((await this.#secrets.isKnown(active, secret, clientId)) && active !== null) return active;
+    const known = this.#secrets.isKnown(active, secret, clientId);
+    if ((typeof known === 'boolean' ? known : await known) && active !== null) return active;
     return this.#judge(
       request,
       { clientId, found, kind: 'secrets' },

@@ -51,20 +51,20 @@ export class ClientSecrets {
 
   /**
    * Whether this process has already verified the secret and the secret is still valid. Runs no
-   * slow hash. If another request is verifying the same secret, waits for that request. False does
-   * not mean that the secret is wrong.
+   * slow hash. If another request is verifying the same secret, waits for that request. Otherwise
+   * returns at once, so that simultaneous requests with the same secret are only one attempt. False
+   * does not mean that the secret is wrong.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
    */
-  async isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean> {
+  isKnown(client: Client | null, secret: string, clientId: string): boolean | Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Wait for the other request, then check whether it has remembered the secret. Ignore its
-    // error.
-    await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
-    return anyIsRemembered();
+    const verifying = this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret));
+    // The other request may have remembered the secret. Ignore its error.
+    return verifying === undefined ? false : verifying.then(anyIsRemembered, anyIsRemembered);
   }
 
   /**
