@@ -41,7 +41,7 @@ function start() {
       await secrets.verify(client, secret, client?.id ?? 'unknown');
       return state.verified - before;
     },
-    isKnown: (client: Client | null, secret: string) =>
+    isKnown: async (client: Client | null, secret: string) =>
       secrets.isKnown(client, secret, client?.id ?? 'unknown'),
     verify: (client: Client | null, secret: string) =>
       secrets.verify(client, secret, client?.id ?? 'unknown'),

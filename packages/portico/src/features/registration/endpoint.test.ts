@@ -130,7 +130,7 @@ describe('POST', () => {
     const body = JSON.stringify({ client_name: 'A \u{FFFD} shop' });
     const headers = { ...JSON_TYPE, 'Content-Length': String(Buffer.byteLength(body)) };
     expect((await ask('POST', '', { headers, body })).status).toBe(201);
-    expect(asked[0]?.[1]).toEqual({ client_name: 'A \u{FFFD} shop' });
+    expect(asked[0]).toEqual(expect.arrayContaining([{ client_name: 'A \u{FFFD} shop' }]));
   });
 
   test.each<[string, RequestInit, string, string | null]>([
