@@ -183,14 +183,15 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** Down to this depth, plain objects and lists are shown as text, without secrets. */
+/** Down to this depth, objects and lists are shown as text, without secrets. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return value;
+  // The text of these does not come from their fields.
+  const isBuiltIn = value instanceof Error || ArrayBuffer.isView(value);
+  if (isBuiltIn || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   return Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
@@ -210,9 +211,15 @@ function expand(message: string, context: LogContext): string {
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
-    return value instanceof Error
-      ? describeError(value)
-      : inspect(withoutInnerSecrets(value), { depth: TEXT_DEPTH, breakLength: Infinity });
+    return value instanceof Error ? describeError(value) : inspectSafely(value);
+  } catch {
+    return '[cannot be shown]';
+  }
+}
+
+function inspectSafely(value: unknown): string {
+  try {
+    return inspect(withoutInnerSecrets(value), { depth: TEXT_DEPTH, breakLength: Infinity });
   } catch {
     return '[cannot be shown]';
   }
@@ -223,6 +230,8 @@ export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;
   const cause =
-    error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);
+    error.cause instanceof Error
+      ? describeError(error.cause, depth + 1)
+      : inspectSafely(error.cause);
   return `${text}\ncaused by ${cause}`;
 }
