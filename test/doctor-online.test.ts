@@ -217,7 +217,7 @@ describe('the public address, with --online', () => {
     );
     expect((await examinedAt(page.url))['public address']).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringContaining('returns 404 and text/html') as string,
+      detail: expect.stringContaining('returns 404 (text/html)') as string,
     });
   });
 

@@ -454,7 +454,8 @@ describe('id_token_hint', () => {
     const [own, others] = [await hintOf(ADA), await hintOf(GRACE)];
     const visitor = await portal.signedIn(ADA);
     expect(placeOf(await ask(visitor, { id_token_hint: own }))).toBe('consent');
-    for (const hint of [others, 'nonsense']) {
+    const forged = `${own.split('.', 2).join('.')}.${others.split('.')[2]}`;
+    for (const hint of [others, forged, 'nonsense']) {
       expect(placeOf(await ask(visitor, { id_token_hint: hint }))).toBe('login_required');
       const pushed = await pushedNow(portal, client, { id_token_hint: hint });
       expect(placeOf(await visitor.visit(pushed))).toBe('login_required');

@@ -1,14 +1,67 @@
-import { JwsError, parseJws } from '../keys/jws/compact.ts';
+import { JwsError, parseJws, type Jws } from '../keys/jws/compact.ts';
+import { isSignedBy, JwkError, readPublicKey } from '../keys/jws/public-keys.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import type { Server } from '../server.ts';
+
+/** The content of an ID token that this server issued. */
+export interface OwnIdToken {
+  readonly subject: string;
+  readonly clientId: string;
+  /** When the token was issued, in seconds since 1970. */
+  readonly issuedAt: number;
+  /** The session that the token belongs to, or null if the token does not name it. */
+  readonly sid: string | null;
+}
+
+/**
+ * Returns the content of an ID token that this server issued. The token may have expired, but its
+ * key must still be published. Returns null for any other string.
+ */
+export async function readOwnIdToken(server: Server, text: string): Promise<OwnIdToken | null> {
+  const jws = parsed(text);
+  if (jws === null || !(await isOurs(server, jws))) return null;
+  const { iss, aud, sub, iat, sid } = jws.payload;
+  if (iss !== server.issuer || typeof aud !== 'string' || typeof sub !== 'string') return null;
+  if (typeof iat !== 'number') return null;
+  return {
+    subject: sub,
+    clientId: aud,
+    issuedAt: iat,
+    sid: typeof sid === 'string' ? sid : null,
+  };
+}
 
 /**
  * Returns the `sub` of an `id_token_hint`, or null if the text is not a JWT. Does not verify the
- * token: a false hint only gives the client less (OpenID Connect Core section 3.1.2.1).
+ * token: use this only where a false hint cannot help the client (OpenID Connect Core section
+ * 3.1.2.1).
  */
 export function subjectOfHint(idToken: string): unknown {
+  return parsed(idToken)?.payload['sub'] ?? null;
+}
+
+async function isOurs(server: Server, { header, ...jws }: Jws): Promise<boolean> {
+  if (header['typ'] !== 'JWT' || typeof header['kid'] !== 'string') return false;
+  const keys = await server.keys.published();
+  const key = keys.find(({ kid }) => kid === header['kid']);
+  return key !== undefined && key.algorithm === header['alg'] && isFrom(key, { header, ...jws });
+}
+
+function parsed(text: string): Jws | null {
   try {
-    return parseJws(idToken).payload['sub'];
+    return parseJws(text);
   } catch (error) {
     if (error instanceof JwsError) return null;
+    throw error;
+  }
+}
+
+function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
+  try {
+    const key = readPublicKey(publicJwk);
+    return key !== null && isSignedBy(key, jws);
+  } catch (error) {
+    if (error instanceof JwkError || error instanceof JwsError) return false;
     throw error;
   }
 }

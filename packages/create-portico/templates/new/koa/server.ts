@@ -13,7 +13,7 @@ const server = authorizationServerOf(application);
 const secure = application.publicUrl.startsWith('https:');
 // With https, your proxy must send X-Forwarded-Proto.
 const app = new Koa({ proxy: secure, maxIpsCount: 1 });
-app.keys = [application.env['SESSION_SECRET'] ?? crypto.randomUUID()];
+app.keys = [application.env['SESSION_SECRET'] || crypto.randomUUID()];
 app.use(session({ sameSite: 'lax', secure }, app));
 app.use(bodyParser());
 app.use(portico(server)); // after your session, before your own CSRF check

@@ -5,7 +5,7 @@ import type {
   InteractionStep,
   InteractionVisit,
 } from '../../authorization/interaction.ts';
-import { subjectOfHint } from '../../authorization/id-token-hint.ts';
+import { readOwnIdToken } from '../../authorization/id-token-hint.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { OAuthError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
@@ -75,16 +75,18 @@ export class Reauthentication implements Interaction {
 
   /**
    * Whether the request is for this person, as far as its `id_token_hint` says. The server must not
-   * answer such a request for another person (OpenID Connect Core section 3.1.2.2). For
-   * `prompt=none`, the remembered consent decides.
+   * answer such a request for another person (OpenID Connect Core section 3.1.2.2). The hint must
+   * be an ID token of this client: with a false one, any client could find out who is signed in.
+   * For `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
-    { further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
+    { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
     person: PersonReference,
   ): Promise<boolean> {
     if (hint === undefined || silent === true) return true;
-    const subject = await this.#server.store.subjects.findSubject(person);
-    return subject !== null && subjectOfHint(hint) === subject;
+    const token = await readOwnIdToken(this.#server, hint);
+    if (token?.clientId !== clientId) return false;
+    return (await this.#server.store.subjects.findSubject(person)) === token.subject;
   }
 
   #pageFor(further: Further): HostPage {
