@@ -50,9 +50,6 @@ export class RevokeEndpoint {
     const refreshToken = await store.refreshTokens.findRefreshToken(
       parseRefreshToken(token).offered,
     );
-    // An earlier request may have removed the access token and not have been answered.
-    if (refreshToken === null && parseToken(token).id !== '')
-      return store.accessTokens.confirmRemoved(clientId);
     if (refreshToken === null || refreshToken.family.clientId !== clientId) return;
     const { id: authorization, person } = refreshToken.family;
     if (await store.authorizations.revokeFamily(authorization, clock())) {
