@@ -252,7 +252,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringContaining(
-        `returns ${status} and application/json instead of the server's document`,
+        `returns ${status} (application/json) instead of the server's JSON document`,
       ) as string,
     });
   });
@@ -304,11 +304,11 @@ describe('the public address, with --online', () => {
       (keys) => keys.map((key) => (key['kid'] = 'AQAB')),
       / does not have .* and has AQAB, /,
     ],
-    ['a key less', (keys) => keys.shift(), /json does not have \S+; checked here/],
+    ['a key less', (keys) => keys.shift(), /json does not have \S+ \(compared with/],
     [
       'a key more',
       (keys) => keys.push({ ...keys[0], kid: 'more' }),
-      /json has more, which is not in this directory;/,
+      /json has more, which is not in this directory \(compared with/,
     ],
   ])('where a key set with %s is served', async (_, change, says) => {
     const front = keep(await startProxy());

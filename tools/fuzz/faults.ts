@@ -32,8 +32,8 @@ export const FAULTS: readonly Fault[] = [
     'a lone % throws',
     'forms',
     'packages/portico/src/parameters.ts',
-    'const body = await readText(request, FORM_LIMIT, refuseBody);',
-    'const body = await readText(request, FORM_LIMIT, refuseBody); if (AWAKE) decodeURIComponent(body);',
+    'const body = await readFormText(request, FORM_LIMIT, refuseBody);',
+    'const body = await readFormText(request, FORM_LIMIT, refuseBody); if (AWAKE) decodeURIComponent(body);',
   ),
   one(
     'two zones make an address',
