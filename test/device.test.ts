@@ -397,7 +397,7 @@ describe('the page', () => {
     expect(text).toContain(begun.user_code);
     expect(text).toMatch(/Signed in as .*Ada/);
     expect(text).toContain('Read your notes');
-    expect(text).not.toMatch(/Whether you allow or deny access, you will be sent/);
+    expect(text).not.toMatch(/Either way, you will be sent/);
     for (const page of [asked, await ada.get('/oauth/device')]) {
       expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
       expect(page.headers.get('content-security-policy')).not.toMatch(/script-src/);

@@ -28,18 +28,17 @@ export const CONSENT = {
   'consent.take_back': 'You can remove access at any time:',
   'consent.new_tab': '(opens in a new tab)',
   'consent.sent_to':
-    'Whether you allow or deny access, you will be sent to {host}. Allow only applications ' +
-    'that you trust.',
+    'Either way, you will be sent to {host}. Allow only applications that you trust.',
   'consent.answer_to_site':
     'If you allow access, you will be sent to {host}. Allow access only if you started there.',
   'consent.answer_to_other_site':
     'If you allow access, you will be sent to {host}, which is a different site from {client}. ' +
     'Allow access only if you started at {host}.',
   'consent.answer_to_device':
-    'Whether you allow or deny access, you will be sent to {host}. Allow access only if you ' +
+    'Either way, you will be sent to {host}. Allow access only if you ' +
     'started this yourself just now.',
   'consent.answer_to_device_of_site':
-    'Whether you allow or deny access, you will be sent to {host}. Other programs on this ' +
+    'Either way, you will be sent to {host}. Other programs on this ' +
     'device can also claim to be {client}. Allow access only if you started this yourself ' +
     'just now.',
   'consent.deny': 'Deny',
