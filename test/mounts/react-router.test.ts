@@ -4,7 +4,6 @@ import { holdStack } from '../support/stacks.ts';
 holdStack({
   name: 'React Router',
   folder: 'react-router',
-  startsOnRequest: true,
   normalises: true,
   parsesJson: false,
   foreignForm: 400,

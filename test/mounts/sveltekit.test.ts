@@ -4,7 +4,6 @@ import { holdStack } from '../support/stacks.ts';
 holdStack({
   name: 'SvelteKit',
   folder: 'sveltekit',
-  startsOnRequest: true,
   normalises: true,
   parsesJson: false,
   foreignForm: 403,

@@ -75,9 +75,5 @@ async function start() {
 
 let started: ReturnType<typeof start> | undefined;
 
-/** Returns Portico. The first request starts it, and the next one after a failed start. */
-export const portico = () =>
-  (started ??= start().catch((error: unknown) => {
-    started = undefined;
-    throw error;
-  }));
+/** Returns Portico. The first request starts it. */
+export const portico = () => (started ??= start());

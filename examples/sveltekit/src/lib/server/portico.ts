@@ -68,9 +68,5 @@ async function start() {
 
 let started: ReturnType<typeof start> | undefined;
 
-/** Returns Portico. The first request starts it, and the next one after a failed start. */
-export const portico = () =>
-  (started ??= start().catch((error: unknown) => {
-    started = undefined;
-    throw error;
-  }));
+/** Returns Portico. The first request starts it, because `vite build` also loads this file. */
+export const portico = () => (started ??= start());
