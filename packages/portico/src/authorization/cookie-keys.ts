@@ -73,8 +73,8 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any period number, so look up keys only for periods whose data can still be
-    // readable.
+    // Anyone can send any period number, so look up a key only if data from its period could still
+    // be valid.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
     const key = this.#known.get(period);
@@ -86,7 +86,8 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. Uses the cookie keys, with names that no cookie can have.
+ * encrypt and decrypt them. Uses the cookie keys. The names used here are not valid cookie names,
+ * so a sealed string never passes for a cookie.
  */
 export class Sealing {
   readonly #server: Server;

@@ -19,9 +19,9 @@ export interface GivenAccess {
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything that is stored about this person. Access that was ended stays ended, but the
-   * record no longer names the person. Call this after the subject was removed. Returns false if
-   * nothing was stored.
+   * Removes everything that is stored about this person. Access that has ended stays ended, but its
+   * record no longer names the person. Remove the subject first. Returns false if nothing was
+   * stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }

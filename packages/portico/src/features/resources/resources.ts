@@ -15,7 +15,7 @@ const KEY = 'oauth_server:resources';
 
 /**
  * Returns a description of each configured resource. A resource has a metadata URL only if it is on
- * the server's own origin, because the server publishes only this metadata.
+ * the server's own origin: the server does not publish the metadata of other origins.
  */
 export function describeResources(
   configured: Configured,
