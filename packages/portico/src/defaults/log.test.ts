@@ -7,8 +7,6 @@ import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLog, type ClosableLog } from './log.ts';
 
-class Shown {}
-
 describe('the log', () => {
   let folder: string;
   let file: string;
@@ -119,7 +117,10 @@ describe('the log', () => {
         'within an object without a prototype',
         { value: Object.assign(Object.create(null), circle) },
       ],
-      ['within an instance of a class', { value: Object.assign(new Shown(), circle) }],
+      [
+        'within an instance of a class',
+        { value: Object.assign(Object.create({ method: () => null }), circle) },
+      ],
       ['within the cause of an error', { value: new Error('x', { cause: circle }) }],
       // The code of an error is not a secret. It tells what went wrong.
       ...(name === 'code'
