@@ -141,6 +141,21 @@ describe('the log', () => {
     });
   });
 
+  test('shows an instance of a class with the name of its class, or as the class decides', async () => {
+    class Order {
+      readonly id = 7;
+    }
+    class Hidden {
+      readonly value = 'abc-hidden';
+      [inspect.custom](): string {
+        return '[hidden]';
+      }
+    }
+    log.info('{order} {both}', { order: new Order(), both: { one: new Hidden() } });
+    const [line] = await lines();
+    expect(line?.['message']).toBe('Order { id: 7 } { one: [hidden] }');
+  });
+
   test('writes a value whose name only resembles that of a secret', async () => {
     const context = {
       token_type: 'Bearer',

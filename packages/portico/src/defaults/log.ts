@@ -190,12 +190,14 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
   // The text of these does not come from their fields.
-  const isBuiltIn = value instanceof Error || ArrayBuffer.isView(value);
-  if (isBuiltIn || Object.keys(value).length === 0) return value;
+  const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
+  if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
-  return Object.fromEntries(
+  const copy = Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
   );
+  // Keeps the name of the class.
+  return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 
 function expand(message: string, context: LogContext): string {
