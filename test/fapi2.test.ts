@@ -833,16 +833,24 @@ describe('the assertions of an organization', () => {
     },
   });
 
-  // @shows FAPI2-5.4.1.1
-  test('have an algorithm of the profile for its clients, even if others may have RS256', async () => {
+  /** A server without the profile. It has one client of the profile, and one without. */
+  async function startMixed(settings: object) {
     const on = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
-    const config = { oauth_server: { ...on, ...trusting(['ES256', 'RS256']) } };
-    const mixed = await startPortal({ clock: clock.now, config });
+    const mixed = await startPortal({
+      clock: clock.now,
+      config: { oauth_server: { ...on, ...settings } },
+    });
     onTestFinished(() => mixed.close());
     await link(mixed, ADA);
     const registration = { redirectUris: [], scopes: ['notes:read'], grants: [JWT_BEARER] };
     const own = await registerBanker(mixed, { ...registration, profile: 'fapi2' });
     const other = await registerBanker(mixed, registration);
+    return { mixed, own, other };
+  }
+
+  // @shows FAPI2-5.4.1.1
+  test('have an algorithm of the profile for its clients, even if others may have RS256', async () => {
+    const { mixed, own, other } = await startMixed(trusting(['ES256', 'RS256']));
     const ask = (client: Banker, key: ClientKey, otherwise: Otherwise = {}) => {
       const about = { id: client.id, secret: '' };
       const assertion = assertionFor(mixed, about, key, {}, clock.now());
@@ -857,14 +865,7 @@ describe('the assertions of an organization', () => {
 
   // @shows FAPI2-5.3.2.1.13
   test('may be 60 seconds ahead for clients of the profile, even if others may be more', async () => {
-    const on = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
-    const config = { oauth_server: { ...on, ...trusting(['ES256'], { clock_tolerance: 300 }) } };
-    const mixed = await startPortal({ clock: clock.now, config });
-    onTestFinished(() => mixed.close());
-    await link(mixed, ADA);
-    const registration = { redirectUris: [], scopes: ['notes:read'], grants: [JWT_BEARER] };
-    const own = await registerBanker(mixed, { ...registration, profile: 'fapi2' });
-    const other = await registerBanker(mixed, registration);
+    const { mixed, own, other } = await startMixed(trusting(['ES256'], { clock_tolerance: 300 }));
     const ask = (client: Banker, ahead: Readonly<Record<string, number>>) => {
       const at = Math.floor(clock.now() / 1000);
       const claims = Object.fromEntries(

@@ -82,6 +82,7 @@ export class ClientProofs {
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
+    // Do not await a boolean: other requests with this secret must find the one in flight.
     const known = this.#secrets.isKnown(active, secret, clientId);
     if ((typeof known === 'boolean' ? known : await known) && active !== null) return active;
     return this.#judge(
