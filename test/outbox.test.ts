@@ -10,7 +10,7 @@ import {
   type NewMessage,
 } from 'portico';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ROOT, porticoHere } from './support/console.ts';
+import { ROOT, porticoHere, start } from './support/console.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { openSending, startReceiver, type Receiver, type SendingServer } from './support/outbox.ts';
 
@@ -324,22 +324,21 @@ test('a delivery that returns no known outcome has failed', async () => {
 
 // @shows AS-50.2
 test('a process that ended in the middle of a delivery is replaced once its lease has ended', async () => {
-  const held = Promise.withResolvers<number>();
-  receiver.answers = () => (receiver.received.length === 1 ? held.promise : 200);
-  one.server.outbox.start();
+  const ended = Promise.withResolvers<number>();
+  receiver.answers = () => (receiver.received.length === 1 ? ended.promise : 200);
+  const script = path.join(ROOT, 'test', 'support', 'outbox.ts');
+  const beside = start([script, created.url, folder, receiver.url], { cwd: ROOT });
   await one.send('a', '1', '2');
-  await expect.poll(() => receiver.received.length).toBe(1);
-  const other = await openSending(created.url, folder, receiver.url, () => clock() + 30_000);
-  other.server.outbox.start();
-  await other.send('b', 'x');
-  await receiver.has(2).catch(() => {});
-  expect(payloads()).toEqual(['1', 'x']);
-  later += 31_000;
-  await expect.poll(() => payloads('a'), { timeout: 60_000 }).toEqual(['1', '1', '2']);
-  held.resolve(200);
+  await expect.poll(() => payloads(), { timeout: 20_000 }).toEqual(['1']);
+  await beside.stop('SIGKILL');
+  one.server.outbox.start();
+  await one.send('b', 'x');
+  await expect.poll(() => payloads('b'), { timeout: 20_000 }).toEqual(['x']);
+  expect(payloads('a')).toEqual(['1']);
+  later += 61_000;
+  await expect.poll(() => payloads('a'), { timeout: 20_000 }).toEqual(['1', '1', '2']);
   await untilCounts({ waiting: 0 });
   expect(payloads('a')).toEqual(['1', '1', '2']);
-  await other.close();
 });
 
 // @shows AS-50.6
