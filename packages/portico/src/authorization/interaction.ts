@@ -20,15 +20,19 @@ export interface Interaction {
   details(request: Request): Promise<Details | undefined>;
 }
 
-/** A signed-in person's visit, before the consent page. */
-export interface InteractionVisit {
-  readonly request: Request;
-  /** The signed-in person. */
-  readonly person: PersonReference;
+/** When a request arrived, and whether its browser was sent to a page of the host. */
+export interface Received {
   /** When the server received the authorization request, in milliseconds since 1970. */
   readonly receivedAt: number;
   /** Whether the server already sent this browser to a page of the host for this request. */
   readonly isBack: boolean;
+}
+
+/** A signed-in person's visit, before the consent page. */
+export interface InteractionVisit extends Received {
+  readonly request: Request;
+  /** The signed-in person. */
+  readonly person: PersonReference;
 }
 
 /**
@@ -51,6 +55,3 @@ export type ConfirmedStep = { readonly page: HostPage } | { readonly details: De
 
 /** Returns the URL of a page of the host. The page must send the browser back to `returnTo`. */
 export type HostPage = (returnTo: string) => string;
-
-/** When a request arrived, and whether its browser was sent to a page of the host. */
-export type Received = Pick<InteractionVisit, 'receivedAt' | 'isBack'>;

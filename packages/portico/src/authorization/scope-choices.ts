@@ -63,7 +63,7 @@ export function chosenScopes(
  * earlier scopes are left, the client gets nothing new.
  */
 export function isPartAllowed(
-  { scopes, choices }: Pick<ConsentRequest, 'scopes' | 'choices'>,
+  { scopes, choices }: ConsentRequest,
   allowed: readonly string[],
 ): boolean {
   return allowed.some((name) => scopes.includes(name) || choices?.added.includes(name) === true);

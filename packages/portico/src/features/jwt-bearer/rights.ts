@@ -23,7 +23,7 @@ const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
  * times. `now` is in seconds.
  */
 export function requireAllowed(
-  { algorithm, claims }: Pick<VerifiedAssertion, 'algorithm' | 'claims'>,
+  { algorithm, claims }: VerifiedAssertion,
   profile: SecurityProfile | null,
   now: number,
 ): void {

@@ -53,7 +53,7 @@ export class LogoutRequests {
   readonly #hints: IdTokenHints;
   readonly #findSid: FindSid | null;
 
-  constructor(server: Server, { clients, sid }: Pick<Parts, 'clients' | 'sid'>) {
+  constructor(server: Server, { clients, sid }: Parts) {
     this.#server = server;
     this.#clients = clients;
     this.#findSid = sid;
