@@ -10,7 +10,7 @@ import {
   oauthServerMigrations,
 } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENGLISH } from '../packages/portico/src/words/english.ts';
+import { ENGLISH } from '../packages/portico/src/pages/english.ts';
 import { LANGUAGES } from '../packages/portico/src/features/languages/catalogs.ts';
 import { installPortico, porticoHere } from './support/console.ts';
 import { createDatabase } from './support/database.ts';

@@ -43,8 +43,7 @@ const EXAMPLES = [
 const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   'keys/jws': [],
   http: [],
-  words: ['http'],
-  defaults: ['http', 'words'],
+  pages: ['http'],
 };
 
 /**
@@ -91,16 +90,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'keys/',
     'store/',
     'errors',
-    'form-token',
-    'accounts',
-    'host',
+    'host/',
     'auditing/',
-    'session-ends',
     'person',
-    'branding',
     'crypto',
-    'defaults/',
-    'words/',
+    'pages/',
     'http/',
   ],
   'packages/kit/src': [

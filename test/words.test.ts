@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { messagesPage } from '../tools/scripts/messages.ts';
-import { ENGLISH } from '../packages/portico/src/words/english.ts';
+import { ENGLISH } from '../packages/portico/src/pages/english.ts';
 import { LANGUAGES } from '../packages/portico/src/features/languages/catalogs.ts';
-import { catalogProblems } from '../packages/portico/src/words/own-messages.ts';
+import { catalogProblems } from '../packages/portico/src/pages/own-messages.ts';
 
 const root = path.join(import.meta.dirname, '..');
 

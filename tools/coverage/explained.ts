@@ -16,7 +16,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   'packages/portico/src/features/jwt-bearer/links.ts': FALLBACKS,
   'packages/portico/src/grants/living-access.ts': FALLBACKS,
   'packages/portico/src/store/sql/{authorizations,expired,refresh-tokens,statements}.ts': FALLBACKS,
-  'packages/portico/src/words/markup.ts': FALLBACKS,
+  'packages/portico/src/pages/markup.ts': FALLBACKS,
   'packages/portico/src/clients/reading-assertions.ts': FAULTS,
   'packages/portico/src/console/{checks,engine-examinations}.ts': FAULTS,
   'packages/portico/src/features/branding/logo.ts': FAULTS,

@@ -80,7 +80,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'what is not a language throws',
     'languages',
-    'packages/portico/src/words/language-ranges.ts',
+    'packages/portico/src/pages/language-ranges.ts',
     'if (tag.length > LONGEST_TAG) return null;',
     'if (tag.length > LONGEST_TAG) return null; if (AWAKE) return Intl.getCanonicalLocales(tag)[0] ?? null;',
   ),

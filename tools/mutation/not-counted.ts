@@ -13,7 +13,7 @@ export const NOT_COUNTED: Readonly<Record<string, string>> = {
   'packages/portico/src/console/program/**': 'its tests start other processes',
   'packages/sql/src/{mysql,postgres}/**': 'it needs a database server, and a run uses SQLite',
   'packages/portico/src/features/languages/**': 'words for people',
-  'packages/portico/src/words/english{.ts,/**}': 'words for people',
+  'packages/portico/src/pages/english{.ts,/**}': 'words for people',
   'packages/portico/src/features/telemetry/**': 'it measures, and decides nothing',
   'packages/portico/src/store/migrations/**': 'it runs before the first test of a process',
   'packages/portico/src/store/sql/outbox-*.ts':

@@ -579,7 +579,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   logout: {
     files: [
       'packages/portico/src/features/{logout,back-channel-logout}/*.ts',
-      'packages/portico/src/session-ends.ts',
+      'packages/portico/src/host/session-ends.ts',
       'packages/portico/src/outbox/*.ts',
     ],
     tests: ['test/logout.test.ts', 'test/back-channel-logout.test.ts', 'test/outbox.test.ts'],
@@ -624,7 +624,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: [
       'packages/portico/src/assembly/{authorization-server,feature-conflicts,feature-profiles,foundation,migrations,protected-apis,start-features}.ts',
       'packages/portico/src/application/{application,config-map,configuration,definition,environment,events,plugin,public-url,routes,sign-in-links,started-application,typed-configuration}.ts',
-      'packages/portico/src/{person,accounts,refusals,profiles,metadata,form-token,config,paths,plugin,server}.ts',
+      'packages/portico/src/{person,refusals,profiles,metadata,config,paths,plugin,server}.ts',
+      'packages/portico/src/host/{accounts,form-token}.ts',
       'packages/portico/src/further-metadata/{further-metadata,left-metadata}.ts',
       'packages/portico/src/endpoints/{discovery,endpoint,operation,table}.ts',
       'packages/portico/src/replies/*.ts',
@@ -673,20 +674,23 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   defaults: {
-    files: ['packages/portico/src/defaults/{argon2id,fair-queue,log,view-errors,views}.ts'],
+    files: [
+      'packages/portico/src/host/{argon2id,fair-queue,log}.ts',
+      'packages/portico/src/pages/{view-errors,views}.ts',
+    ],
     tests: [
-      'packages/portico/src/defaults/fair-queue.test.ts',
-      'packages/portico/src/defaults/log.test.ts',
-      'packages/portico/src/defaults/views.test.ts',
-      'packages/portico/src/defaults/argon2id.test.ts',
+      'packages/portico/src/host/fair-queue.test.ts',
+      'packages/portico/src/host/log.test.ts',
+      'packages/portico/src/pages/views.test.ts',
+      'packages/portico/src/host/argon2id.test.ts',
     ],
   },
   words: {
     files: [
-      'packages/portico/src/words/{language-ranges,markup,message,own-messages,speaking,words}.ts',
+      'packages/portico/src/pages/{language-ranges,markup,message,own-messages,speaking,words}.ts',
     ],
     tests: [
-      'packages/portico/src/words/language-ranges.test.ts',
+      'packages/portico/src/pages/language-ranges.test.ts',
       'packages/portico/src/features/languages/words.test.ts',
       'test/languages.test.ts',
       'test/words.test.ts',

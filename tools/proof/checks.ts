@@ -52,7 +52,7 @@ export const CHECKS = {
   codeKey: place('AS-24.5', 'grants/authorization-code.ts', 'mismatch'),
   consentAsked: place('AS-8.1', 'authorization/consent-question.ts', 'askConsent'),
   consentForm: place('AS-8.3', 'authorization/saved-requests.ts', 'requireCsrfToken'),
-  consentSession: place('AS-8.3', 'form-token.ts', 'formToken'),
+  consentSession: place('AS-8.3', 'host/form-token.ts', 'formToken'),
   consentRequest: place('AS-8.3', 'authorization/consent-question.ts', 'isConsentToken'),
   pushedClient: place('AS-25.6', 'features/pushed-requests/pushed.ts', 'deriveRequestId'),
   documentId: place('AS-21.3', 'features/client-documents/document.ts', 'readDocument'),

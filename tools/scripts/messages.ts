@@ -1,13 +1,13 @@
 /** Writes docs/generated/messages.md. It lists each message of the pages for people, by its key. */
-import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
-import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
-import { DEVICE } from '../../packages/portico/src/words/english/device.ts';
-import { LOGOUT } from '../../packages/portico/src/words/english/logout.ts';
-import { ERROR } from '../../packages/portico/src/words/english/error.ts';
-import { RESPONSE } from '../../packages/portico/src/words/english/response.ts';
-import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
-import { WHO_ASKS } from '../../packages/portico/src/words/english/who-asks.ts';
-import { getForms, type Catalog } from '../../packages/portico/src/words/message.ts';
+import { APPLICATIONS } from '../../packages/portico/src/pages/english/applications.ts';
+import { CONSENT } from '../../packages/portico/src/pages/english/consent.ts';
+import { DEVICE } from '../../packages/portico/src/pages/english/device.ts';
+import { LOGOUT } from '../../packages/portico/src/pages/english/logout.ts';
+import { ERROR } from '../../packages/portico/src/pages/english/error.ts';
+import { RESPONSE } from '../../packages/portico/src/pages/english/response.ts';
+import { SIGN_IN } from '../../packages/portico/src/pages/english/sign-in.ts';
+import { WHO_ASKS } from '../../packages/portico/src/pages/english/who-asks.ts';
+import { getForms, type Catalog } from '../../packages/portico/src/pages/message.ts';
 import { writePage } from './write-page.ts';
 
 const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [

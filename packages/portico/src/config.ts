@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from './keys/times.ts';
-import { canonicalTag } from './words/language-ranges.ts';
+import { canonicalTag } from './pages/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 

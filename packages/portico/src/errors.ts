@@ -1,4 +1,4 @@
-import { ENGLISH_WORDS, told, type PageText, type Text } from './words/words.ts';
+import { ENGLISH_WORDS, told, type PageText, type Text } from './pages/words.ts';
 import type { BindingRefusal } from './http/challenges.ts';
 
 /**

@@ -1,12 +1,7 @@
-import { createArgon2id } from './defaults/argon2id.ts';
-import { openLog } from './defaults/log.ts';
-import { createViews, ownFolder, SHARED_VIEWS } from './defaults/views.ts';
+import { createArgon2id } from './host/argon2id.ts';
+import { openLog } from './host/log.ts';
+import { BUILT_IN_VIEWS, createViews } from './pages/views.ts';
 import type { HostDefaults } from './complete-host.ts';
-
-/** Returns the folder of the server's built-in views. */
-export function builtInViews(): string {
-  return ownFolder('views');
-}
 
 /**
  * The defaults for an application without the kit: the built-in views, a log on standard output,
@@ -16,7 +11,7 @@ export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),
   passwordHasher: () => createArgon2id({ atOnce: 1 }),
   renderer() {
-    const views = createViews([builtInViews(), SHARED_VIEWS]);
+    const views = createViews([BUILT_IN_VIEWS]);
     return (view, data) => views.render(view, data);
   },
   clientAddress: () => null,

@@ -138,22 +138,22 @@ export { loadEnvironment } from './application/environment.ts';
 export { ConsoleError } from './application/errors.ts';
 export { runConsole } from './console/program/run-console.ts';
 export type { ConsoleIo } from './console/program/console.ts';
-export { ViewError, type ViewProblem } from './defaults/view-errors.ts';
-export { openLog, type ClosableLog, type LogOptions } from './defaults/log.ts';
-export { createViews, type Views, type ViewsOptions } from './defaults/views.ts';
+export { ViewError, type ViewProblem } from './pages/view-errors.ts';
+export { openLog, type ClosableLog, type LogOptions } from './host/log.ts';
+export { createViews, type Views, type ViewsOptions } from './pages/views.ts';
 export type {
   BrandedPlace,
   Branding,
   BrandingView,
   FoundBranding,
   ServedLogo,
-} from './branding.ts';
-export { createArgon2id as argon2idHasher, type Argon2idOptions } from './defaults/argon2id.ts';
+} from './pages/branding.ts';
+export { createArgon2id as argon2idHasher, type Argon2idOptions } from './host/argon2id.ts';
 export { pageHeaders } from './http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
-export type { CompleteHost } from './host.ts';
-export type { Speaking } from './words/speaking.ts';
-export type { PasswordHasher } from './defaults/password-hasher.ts';
+export type { CompleteHost } from './host/host.ts';
+export type { Speaking } from './pages/speaking.ts';
+export type { PasswordHasher } from './host/password-hasher.ts';
 export type { WaitingFor, WithHeaders } from './authorization/waiting-for.ts';
 export type { PersonReference, Profile, UserInterface } from './person.ts';
 export {
@@ -194,7 +194,7 @@ export type {
 } from './auditing/kept-audit.ts';
 export type { AuditSink, ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
-export type { AskedAuthentication, Authentication, Host } from './host.ts';
+export type { AskedAuthentication, Authentication, Host } from './host/host.ts';
 export type { Destination, Unverified } from './clients/who-asks.ts';
 export type { ApplicationsView } from './replies/applications-view.ts';
 export type { ConsentView } from './authorization/consent-page.ts';

@@ -15,7 +15,7 @@ import {
   collectTokenSchemes,
 } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
-import { builtInViews } from './host-defaults.ts';
+import { BUILT_IN_VIEWS } from './pages/views.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
 import { getApplicationKeys, configurationWith } from './configuration.ts';
@@ -25,7 +25,7 @@ import { examineLoginRoute } from './console/application-checks.ts';
 import type { ClientChoices } from './console/commands/client-create.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
-import type { CompleteHost, Host } from './host.ts';
+import type { CompleteHost, Host } from './host/host.ts';
 import type { OutboundOptions } from './http/outbound/guarded-request.ts';
 import { getSpeakingOptions } from './tokens/scopes.ts';
 import { migrationsWith } from './assembly/migrations.ts';
@@ -100,7 +100,7 @@ export function oauthServer<Context = unknown>({
         ? oauthServerMigrations
         : migrationsWith(section as OAuthServerConfig, options.features);
     },
-    views: builtInViews(),
+    views: BUILT_IN_VIEWS,
     async waitingFor(application, request, returnTo) {
       const server = authorizationServerOf(application);
       return server.host.tellsWhoWaits ? server.waitingFor(request, returnTo) : null;

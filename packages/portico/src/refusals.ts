@@ -11,7 +11,7 @@ import {
   TooManyFailuresError,
   TooManyRegistrationsError,
 } from './errors.ts';
-import { callerAddress, type CompleteHost } from './host.ts';
+import { callerAddress, type CompleteHost } from './host/host.ts';
 
 /** A refused request. */
 export interface Refused {

@@ -1,14 +1,14 @@
 import type { Database, MigrationState } from '@portico/sql';
-import type { Speaking } from './words/speaking.ts';
-import type { Accounts } from './accounts.ts';
+import type { Speaking } from './pages/speaking.ts';
+import type { Accounts } from './host/accounts.ts';
 import type { TrustedIssuers } from './assertions/trusted-issuers.ts';
-import type { Branding } from './branding.ts';
+import type { Branding } from './pages/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './store/client-demands.ts';
 import type { GrantTypes } from './store/grant-types.ts';
 import type { OAuthServerConfig } from './config.ts';
-import type { CompleteHost } from './host.ts';
+import type { CompleteHost } from './host/host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
 import type { GuardedOptions } from './http/outbound/guarded-request.ts';

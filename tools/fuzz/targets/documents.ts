@@ -6,7 +6,7 @@ import {
 } from '../../../packages/portico/src/features/client-documents/document.ts';
 import { newClient } from '../../../packages/portico/src/clients/new-client.ts';
 import { unverified, isVerified } from '../../../packages/portico/src/clients/who-asks.ts';
-import { ENGLISH_WORDS } from '../../../packages/portico/src/words/words.ts';
+import { ENGLISH_WORDS } from '../../../packages/portico/src/pages/words.ts';
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';
 import { checkDescribed } from '../support/described.ts';
 import { hold, unless, type Target } from '../target.ts';

@@ -9,9 +9,9 @@ import {
   lookUp,
   widened,
   wishedLanguages,
-} from '../../../packages/portico/src/words/language-ranges.ts';
+} from '../../../packages/portico/src/pages/language-ranges.ts';
 import { LANGUAGES } from '../../../packages/portico/src/features/languages/catalogs.ts';
-import { Speaking } from '../../../packages/portico/src/words/speaking.ts';
+import { Speaking } from '../../../packages/portico/src/pages/speaking.ts';
 import { hold, type Target } from '../target.ts';
 
 const THERE = ['en', 'de', 'zh-Hans', 'pt-BR', 'ar'];

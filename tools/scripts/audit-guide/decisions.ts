@@ -309,8 +309,8 @@ export const SUBJECTS: readonly Subject[] = [
       ),
       decision(
         'Who is signed in to this browser, and does the form come from this browser?',
-        'portico/src/accounts.ts#Accounts.visitor',
-        'portico/src/form-token.ts#isFormToken',
+        'portico/src/host/accounts.ts#Accounts.visitor',
+        'portico/src/host/form-token.ts#isFormToken',
       ),
       decision('May this client use this grant?', 'portico/src/grants/grant-types.ts#checked'),
       decision(

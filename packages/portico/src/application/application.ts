@@ -12,15 +12,15 @@ import {
   type Timer,
   getDialect,
 } from '@portico/sql';
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
-import type { Branding } from '../branding.ts';
-import { createArgon2id } from '../defaults/argon2id.ts';
-import { openLog, type ClosableLog } from '../defaults/log.ts';
-import { createViews, SHARED_VIEWS, type Views } from '../defaults/views.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
+import type { Branding } from '../pages/branding.ts';
+import { createArgon2id } from '../host/argon2id.ts';
+import { openLog, type ClosableLog } from '../host/log.ts';
+import { BUILT_IN_VIEWS, createViews, type Views } from '../pages/views.ts';
 import { withCurrentRequestId } from '../http/context.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { readPath } from '../http/request-target.ts';
-import { Speaking } from '../words/speaking.ts';
+import { Speaking } from '../pages/speaking.ts';
 import {
   getDirectory,
   readConfiguration,
@@ -215,7 +215,7 @@ export class StartedApplication implements Application {
     });
     this.branding = parts.configuration.branding;
     const ofPlugins = plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views]));
-    this.views = createViews([viewsFolder, ...ofPlugins, ...views, SHARED_VIEWS], {
+    this.views = createViews([viewsFolder, ...ofPlugins, ...views, BUILT_IN_VIEWS], {
       reloads: mode === 'dev',
       data: this.branding === null ? {} : { branding: this.branding.view },
     });

@@ -1,7 +1,7 @@
 import type { BorrowedDatabase, Migration, OpenedDatabase } from '@portico/sql';
-import type { Branding } from '../branding.ts';
+import type { Branding } from '../pages/branding.ts';
 import type { ConfigSchema } from '../config.ts';
-import type { ClosableLog } from '../defaults/log.ts';
+import type { ClosableLog } from '../host/log.ts';
 import type { Telemetry } from '../measuring.ts';
 import type { ConfigMap, Environment } from './config-map.ts';
 import type { AddCommands } from './console-context.ts';

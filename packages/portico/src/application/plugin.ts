@@ -1,8 +1,8 @@
 import type { ConfigurationProblem, Migration } from '@portico/sql';
 import type { WaitingFor } from '../authorization/waiting-for.ts';
-import type { BrandedPlace, FoundBranding } from '../branding.ts';
+import type { BrandedPlace, FoundBranding } from '../pages/branding.ts';
 import type { ConfigSchema } from '../config.ts';
-import type { SpeakingOptions } from '../words/speaking.ts';
+import type { SpeakingOptions } from '../pages/speaking.ts';
 import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
 import type { AddCommands } from './console-context.ts';
 import type { Application } from './started-application.ts';

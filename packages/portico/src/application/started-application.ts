@@ -1,10 +1,10 @@
 import type { BegunStep, Log, MigrationState, OpenedDatabase } from '@portico/sql';
-import type { Branding } from '../branding.ts';
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
-import type { Views } from '../defaults/views.ts';
-import type { CompleteHost } from '../host.ts';
+import type { Branding } from '../pages/branding.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
+import type { Views } from '../pages/views.ts';
+import type { CompleteHost } from '../host/host.ts';
 import type { Telemetry } from '../measuring.ts';
-import type { Speaking } from '../words/speaking.ts';
+import type { Speaking } from '../pages/speaking.ts';
 import type { ConfigMap, Environment } from './config-map.ts';
 import type { Middleware, Route, RouteParameters } from './routes.ts';
 

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '@portico/sql';
 import type { OAuthServerConfig } from '../config.ts';
-import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
+import type { BrandedPlace, Branding, FoundBranding } from '../pages/branding.ts';
 import type { Feature } from '../feature.ts';
-import type { CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host/host.ts';
 
 /** Returns the branding of pages that a feature provides, or null. */
 export function getBranding(

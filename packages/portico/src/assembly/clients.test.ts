@@ -2,7 +2,7 @@
 import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demandsOfFeatures } from '../assembly/start-features.ts';

@@ -5,7 +5,7 @@ import {
   type MigrationState,
   migrationStatus,
 } from '@portico/sql';
-import { Accounts } from '../accounts.ts';
+import { Accounts } from '../host/accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
@@ -24,12 +24,12 @@ import {
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
-import type { Branding } from '../branding.ts';
+import type { Branding } from '../pages/branding.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { branded, brandingWithoutApplication } from './branding.ts';
-import type { CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host/host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { buildSigningKeys } from '../keys/signers.ts';
@@ -40,10 +40,10 @@ import type { Server } from '../server.ts';
 import { fieldsOfFeatures, migrationsWith, sendsMessages } from './migrations.ts';
 import { FurtherMetadata } from '../further-metadata/further-metadata.ts';
 import { Outbox } from '../outbox/outbox.ts';
-import { SessionEnds } from '../session-ends.ts';
+import { SessionEnds } from '../host/session-ends.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
-import { Speaking } from '../words/speaking.ts';
+import { Speaking } from '../pages/speaking.ts';
 import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
 import { Store } from '../store/store.ts';

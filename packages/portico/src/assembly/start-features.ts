@@ -22,7 +22,7 @@ import {
   findOnly,
   type Started,
 } from './feature-conflicts.ts';
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
@@ -40,10 +40,10 @@ import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
 import type { ForgetsPerson, RevokesAlso } from '../grants/access.ts';
 import type { EndsRequests } from '../grants/restored-access.ts';
-import type { FindSid, OnSessionEnd } from '../session-ends.ts';
+import type { FindSid, OnSessionEnd } from '../host/session-ends.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
-import type { Catalogs } from '../words/speaking.ts';
+import type { Catalogs } from '../pages/speaking.ts';
 import { collectDescriptions, type DescribesDetails } from '../tokens/details.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 

@@ -1,4 +1,4 @@
-import type { Authentication } from '../host.ts';
+import type { Authentication } from '../host/host.ts';
 import type { Server } from '../server.ts';
 
 /** The host's information about the person's authentication. */

@@ -1,4 +1,4 @@
-import type { Visitor } from '../accounts.ts';
+import type { Visitor } from '../host/accounts.ts';
 import type { LastUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';

@@ -1,4 +1,4 @@
-import { page } from '../words/words.ts';
+import { page } from '../pages/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 
 /** Error pages for consent requests that cannot be shown or answered. */

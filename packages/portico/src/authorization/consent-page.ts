@@ -1,4 +1,4 @@
-import type { Words } from '../words/words.ts';
+import type { Words } from '../pages/words.ts';
 import { answerGoesTo } from '../clients/redirect-uris.ts';
 import { namedLikeServer, unverified, type Unverified } from '../clients/who-asks.ts';
 import type { ScopeCatalog, ScopeHeading } from '../tokens/scopes.ts';

@@ -1,5 +1,5 @@
-import type { Visitor } from '../accounts.ts';
-import { formToken, isFormToken } from '../form-token.ts';
+import type { Visitor } from '../host/accounts.ts';
+import { formToken, isFormToken } from '../host/form-token.ts';
 import type { UserInterface } from '../person.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';

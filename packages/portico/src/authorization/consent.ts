@@ -1,4 +1,4 @@
-import type { Visitor } from '../accounts.ts';
+import type { Visitor } from '../host/accounts.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';

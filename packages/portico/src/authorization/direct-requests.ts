@@ -1,4 +1,4 @@
-import { page } from '../words/words.ts';
+import { page } from '../pages/words.ts';
 import type { ClientDemands } from '../store/client-demands.ts';
 import { AuthorizationPageError, type OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../store/client.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../pages/words.ts';
 
 /** How long the client keeps the access that a person allows now. */
 export interface AccessLasts {

@@ -1,5 +1,5 @@
 import type { UserInterface } from '../person.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../pages/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { ClientLook, RegisteredBy } from '../store/client.ts';
 import {

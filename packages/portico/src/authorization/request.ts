@@ -1,4 +1,4 @@
-import { page } from '../words/words.ts';
+import { page } from '../pages/words.ts';
 import type { PersonReference } from '../person.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';

@@ -1,4 +1,4 @@
-import type { Visitor } from '../accounts.ts';
+import type { Visitor } from '../host/accounts.ts';
 import type { Clients } from '../clients/clients.ts';
 import { tokenHash } from '../crypto.ts';
 import { getRequestId } from '../http/request-id.ts';
@@ -10,7 +10,7 @@ import type { Client } from '../store/client.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
-import { noteWish } from '../words/speaking.ts';
+import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { isConsentToken } from './consent-question.ts';

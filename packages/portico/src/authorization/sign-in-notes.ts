@@ -1,7 +1,7 @@
 import type { WaitingFor, WithHeaders } from './waiting-for.ts';
 import { cookieNameBelow } from '../http/base-path.ts';
 import { cookiesIn } from '../http/cookies.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../pages/words.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';

@@ -1,9 +1,9 @@
 import { findNetwork } from '../http/addresses.ts';
 import { sentCookies } from '../http/cookies.ts';
-import { page } from '../words/words.ts';
+import { page } from '../pages/words.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import { callerAddress } from '../host.ts';
+import { callerAddress } from '../host/host.ts';
 import type { Server } from '../server.ts';
 import type { Received } from './interaction.ts';
 

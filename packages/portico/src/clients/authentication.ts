@@ -3,7 +3,7 @@ import { runAsCaller } from '../http/caller.ts';
 import { FailedAttempts } from '../http/failed-attempts.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
-import { callerAddress } from '../host.ts';
+import { callerAddress } from '../host/host.ts';
 import { JwsError, type Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';

@@ -1,4 +1,4 @@
-import { isYes } from '../accounts.ts';
+import { isYes } from '../host/accounts.ts';
 import { RegistrationError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType } from '../store/client.ts';

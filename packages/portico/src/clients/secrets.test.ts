@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
 import type { Client } from '../store/client.ts';
 import { ClientSecrets } from './secrets.ts';
 

@@ -1,4 +1,4 @@
-import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
 import { equalInConstantTime } from '../http/constant-time.ts';
 import { RecentMap } from '../http/recent-map.ts';
 import { randomToken, tokenHash } from '../crypto.ts';

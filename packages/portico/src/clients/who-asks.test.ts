@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ENGLISH_WORDS } from '../words/words.ts';
+import { ENGLISH_WORDS } from '../pages/words.ts';
 import {
   calledName,
   comesFrom,

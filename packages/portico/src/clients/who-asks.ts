@@ -1,5 +1,5 @@
 import { isLoopback } from '../http/loopback.ts';
-import { ENGLISH_WORDS, type Words } from '../words/words.ts';
+import { ENGLISH_WORDS, type Words } from '../pages/words.ts';
 import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 

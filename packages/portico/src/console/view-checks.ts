@@ -1,4 +1,4 @@
-import { ENGLISH_WORDS } from '../words/words.ts';
+import { ENGLISH_WORDS } from '../pages/words.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ApplicationsView } from '../replies/applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';

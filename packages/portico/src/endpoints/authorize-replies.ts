@@ -1,5 +1,5 @@
 import { getRequestId } from '../http/request-id.ts';
-import { page, type Words } from '../words/words.ts';
+import { page, type Words } from '../pages/words.ts';
 import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Presented } from '../authorization/consent.ts';

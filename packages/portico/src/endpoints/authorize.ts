@@ -1,5 +1,5 @@
-import { page } from '../words/words.ts';
-import type { Visitor } from '../accounts.ts';
+import { page } from '../pages/words.ts';
+import type { Visitor } from '../host/accounts.ts';
 import { notAnswerable } from '../authorization/consent-errors.ts';
 import { notSignedInSilently, notSilent } from '../authorization/silent-requests.ts';
 import { Consent } from '../authorization/consent.ts';

@@ -1,4 +1,4 @@
-import type { Visitor } from '../accounts.ts';
+import type { Visitor } from '../host/accounts.ts';
 import type { ConsentAnswers } from '../authorization/consent-answers.ts';
 import { notAccepted } from '../authorization/consent-errors.ts';
 import type { HostPage } from '../authorization/interaction.ts';
@@ -12,7 +12,7 @@ import type { Reply } from '../replies/responses.ts';
 import type { Server } from '../server.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
-import { page } from '../words/words.ts';
+import { page } from '../pages/words.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 import type { SignInTrips } from './sign-in-trips.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { equalInConstantTime } from '../http/constant-time.ts';
 import { randomToken } from '../crypto.ts';
-import type { CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host/host.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 

@@ -10,7 +10,7 @@ import { redirectReply } from '../replies/pages.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import { noteWish } from '../words/speaking.ts';
+import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { isOverloaded } from '@portico/sql';
 import { throttleLog } from '../http/throttle-log.ts';
-import { ENGLISH_WORDS, page, told, type PageText } from '../words/words.ts';
+import { ENGLISH_WORDS, page, told, type PageText } from '../pages/words.ts';
 import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';

@@ -1,5 +1,5 @@
-import type { BrandingView } from '../branding.ts';
-import type { Words } from '../words/words.ts';
+import type { BrandingView } from '../pages/branding.ts';
+import type { Words } from '../pages/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 

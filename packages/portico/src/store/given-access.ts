@@ -1,4 +1,4 @@
-import type { AssertedAccount } from '../host.ts';
+import type { AssertedAccount } from '../host/host.ts';
 import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 

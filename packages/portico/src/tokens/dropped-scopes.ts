@@ -1,4 +1,4 @@
-import { isYes } from '../accounts.ts';
+import { isYes } from '../host/accounts.ts';
 import type { Client } from '../store/client.ts';
 import type { Resources } from './resource-indicators.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';

@@ -1,4 +1,4 @@
-import type { CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host/host.ts';
 import { describe, expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
 import {

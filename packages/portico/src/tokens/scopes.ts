@@ -1,9 +1,9 @@
-import { isYes } from '../accounts.ts';
-import type { MessageKey } from '../words/english.ts';
-import { ENGLISH_WORDS } from '../words/words.ts';
+import { isYes } from '../host/accounts.ts';
+import type { MessageKey } from '../pages/english.ts';
+import { ENGLISH_WORDS } from '../pages/words.ts';
 import type { PersonReference } from '../person.ts';
 import { OAuthError } from '../errors.ts';
-import type { CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host/host.ts';
 import { quotedList } from '../quoting.ts';
 
 /** Built-in scopes with their English labels. They need no configuration and no permission. */

@@ -14,7 +14,7 @@ import type { Plugin } from '../../application/plugin.ts';
 import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
-import { describeError } from '../../defaults/log.ts';
+import { describeError } from '../../host/log.ts';
 import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';

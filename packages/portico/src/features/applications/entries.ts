@@ -6,7 +6,7 @@ import {
   type Destination,
 } from '../../clients/who-asks.ts';
 import { givenBy } from '../../store/given-access.ts';
-import type { Words } from '../../words/words.ts';
+import type { Words } from '../../pages/words.ts';
 import type { Authorization } from '../../store/grant.ts';
 import { intersectScopes, type ScopeCatalog, type ScopeHeading } from '../../tokens/scopes.ts';
 import { shownGroups, shownLook, shownScopes } from '../../authorization/page-data.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserInterface } from '../../person.ts';
-import { Speaking } from '../../words/speaking.ts';
-import { page } from '../../words/words.ts';
+import { Speaking } from '../../pages/speaking.ts';
+import { page } from '../../pages/words.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';
 import type { ApplicationsView } from '../../replies/applications-view.ts';
 import { keyedHash } from '../../crypto.ts';

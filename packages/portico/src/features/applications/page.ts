@@ -1,9 +1,9 @@
-import { page, type Words } from '../../words/words.ts';
-import type { Visitor } from '../../accounts.ts';
+import { page, type Words } from '../../pages/words.ts';
+import type { Visitor } from '../../host/accounts.ts';
 import type { ApplicationsView } from '../../replies/applications-view.ts';
 import { byApplication, shownApplication } from './entries.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
-import { formToken, isFormToken } from '../../form-token.ts';
+import { formToken, isFormToken } from '../../host/form-token.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import { revokeEachLiving } from '../../grants/living-access.ts';
 import type { Server } from '../../server.ts';

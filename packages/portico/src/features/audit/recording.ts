@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../auditing/audit.ts';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { currentOrigin } from '../../auditing/origin.ts';
 import { orderedIdentifier } from '../../crypto.ts';
-import { callerAddress } from '../../host.ts';
+import { callerAddress } from '../../host/host.ts';
 import type { Server } from '../../server.ts';
 import type { Keeping } from './keeping.ts';
 import { recordAsLine, toRecord } from './record.ts';

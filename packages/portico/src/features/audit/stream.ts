@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
-import { writeLine, type LineState } from '../../defaults/log.ts';
+import { writeLine, type LineState } from '../../host/log.ts';
 
 /** The value of `oauth_server:audit:stream` for standard output. */
 const STANDARD_OUTPUT = '-';

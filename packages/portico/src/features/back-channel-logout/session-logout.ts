@@ -1,11 +1,11 @@
 import type { SqlConnection } from '@portico/sql';
 import type { AllowedAuthorization } from '../../authorization/additions.ts';
 import { notAnswerable } from '../../authorization/consent-errors.ts';
-import type { CompleteHost } from '../../host.ts';
+import type { CompleteHost } from '../../host/host.ts';
 import type { NewMessage } from '../../outbox/message.ts';
 import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
-import { isSessionId, type AfterCommit, type EndedSessions } from '../../session-ends.ts';
+import { isSessionId, type AfterCommit, type EndedSessions } from '../../host/session-ends.ts';
 import type { Details } from '../../store/grant.ts';
 import { endFamilies } from '../../store/sql/ended-families.ts';
 import { words } from '../../store/sql/statements.ts';

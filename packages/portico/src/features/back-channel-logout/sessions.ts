@@ -1,7 +1,7 @@
 import { getDialect, type Database, type SqlConnection, type SqlParameter } from '@portico/sql';
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
-import type { EndedSessions } from '../../session-ends.ts';
+import type { EndedSessions } from '../../host/session-ends.ts';
 import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';

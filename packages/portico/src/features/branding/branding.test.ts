@@ -33,7 +33,7 @@ describe('a colour', () => {
   });
 
   test('is mixed into the card colors of the layout', () => {
-    const folder = path.join(import.meta.dirname, '..', '..', 'defaults', 'views', 'portico');
+    const folder = path.join(import.meta.dirname, '..', '..', 'pages', 'views', 'portico');
     const [light = '', dark = ''] = readFileSync(path.join(folder, 'styles.eta'), 'utf8').split(
       'dark)',
     );

@@ -6,7 +6,7 @@ import type {
   BrandingView,
   FoundBranding,
   ServedLogo,
-} from '../../branding.ts';
+} from '../../pages/branding.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
-import { page } from '../../words/words.ts';
+import { page } from '../../pages/words.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';

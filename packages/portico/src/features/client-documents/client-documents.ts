@@ -11,7 +11,7 @@ import { OutboundError } from '../../http/outbound/limits.ts';
 import { quotedUri } from '../../quoting.ts';
 import type { Server } from '../../server.ts';
 import type { Client, ClientKeys, SigningAlgorithm } from '../../store/client.ts';
-import { page } from '../../words/words.ts';
+import { page } from '../../pages/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 

@@ -1,4 +1,4 @@
-import type { Visitor } from '../../accounts.ts';
+import type { Visitor } from '../../host/accounts.ts';
 import { samePerson } from '../../person.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
 import type { Parts } from '../../feature.ts';

@@ -5,7 +5,7 @@ import { randomToken, tokenHash } from '../../crypto.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 import { NotNowError } from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
-import { callerAddress } from '../../host.ts';
+import { callerAddress } from '../../host/host.ts';
 import { formParameters } from '../../parameters.ts';
 import { TOKEN_PATH } from '../../paths.ts';
 import { jsonReply, type Reply } from '../../replies/responses.ts';

@@ -1,4 +1,4 @@
-import type { Visitor } from '../../accounts.ts';
+import type { Visitor } from '../../host/accounts.ts';
 import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
 /** How many wrong codes a person may send in a quarter of an hour before they have to wait. */

@@ -3,7 +3,7 @@ import { shownGroups, shownLook } from '../../authorization/page-data.ts';
 import { namedLikeServer } from '../../clients/who-asks.ts';
 import type { Server } from '../../server.ts';
 import { formatScope } from '../../tokens/scopes.ts';
-import type { Words } from '../../words/words.ts';
+import type { Words } from '../../pages/words.ts';
 import type { OpenRequest } from './approvals.ts';
 import type { DeviceQuestion } from './view.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { page } from '../../words/words.ts';
-import { Speaking } from '../../words/speaking.ts';
+import { page } from '../../pages/words.ts';
+import { Speaking } from '../../pages/speaking.ts';
 import { FormPostMode } from './mode.ts';
 
 const mode = new FormPostMode(

@@ -4,8 +4,8 @@ import { answerGoesTo } from '../../clients/redirect-uris.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
 import type { Reply } from '../../replies/responses.ts';
 import type { SendingMode, SentResponse } from '../../replies/sending.ts';
-import type { Speaking } from '../../words/speaking.ts';
-import { told } from '../../words/words.ts';
+import type { Speaking } from '../../pages/speaking.ts';
+import { told } from '../../pages/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**

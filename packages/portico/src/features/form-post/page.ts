@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../words/markup.ts';
-import type { Words } from '../../words/words.ts';
+import { escapeHtml } from '../../pages/markup.ts';
+import type { Words } from '../../pages/words.ts';
 
 /** The page's only script. It never changes, so the policy can allow it by its hash. */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';

@@ -1,6 +1,6 @@
 import { insertIfNone, type Database } from '@portico/sql';
 import { tokenHash } from '../../crypto.ts';
-import type { AssertedAccount } from '../../host.ts';
+import type { AssertedAccount } from '../../host/host.ts';
 import type { PersonReference } from '../../person.ts';
 
 /** A link from an issuer's subject to an account of this server. */

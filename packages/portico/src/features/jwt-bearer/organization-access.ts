@@ -1,6 +1,6 @@
 import { actedBy, type Acting } from '../../auditing/audit.ts';
 import { AccessError } from '../../errors.ts';
-import type { AssertedAccount } from '../../host.ts';
+import type { AssertedAccount } from '../../host/host.ts';
 import { requirePage, requirePerson } from '../../grants/held-access.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 import { quotedPublic, quotedUri } from '../../quoting.ts';

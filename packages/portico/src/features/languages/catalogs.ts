@@ -1,4 +1,4 @@
-import type { CompleteCatalog } from '../../words/english.ts';
+import type { CompleteCatalog } from '../../pages/english.ts';
 
 /**
  * The languages besides English, by language tag (BCP 47). Portico loads a language only if it is

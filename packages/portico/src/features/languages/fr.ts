@@ -1,4 +1,4 @@
-import type { CompleteCatalog } from '../../words/english.ts';
+import type { CompleteCatalog } from '../../pages/english.ts';
 
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Se connecter',

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from './catalogs.ts';
-import { tag } from '../../words/markup.ts';
-import type { ENGLISH } from '../../words/english.ts';
-import { createWords, ENGLISH_WORDS, type Words } from '../../words/words.ts';
+import { tag } from '../../pages/markup.ts';
+import type { ENGLISH } from '../../pages/english.ts';
+import { createWords, ENGLISH_WORDS, type Words } from '../../pages/words.ts';
 
 const { t, markup } = ENGLISH_WORDS;
 

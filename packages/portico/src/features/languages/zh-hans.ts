@@ -1,4 +1,4 @@
-import type { CompleteCatalog } from '../../words/english.ts';
+import type { CompleteCatalog } from '../../pages/english.ts';
 
 /** The catalog for Chinese in simplified characters. */
 export const MESSAGES: CompleteCatalog = {

@@ -1,19 +1,19 @@
-import type { Visitor } from '../../accounts.ts';
+import type { Visitor } from '../../host/accounts.ts';
 import { notAccepted } from '../../authorization/consent-errors.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
 import { redirectWith } from '../../clients/redirect-uris.ts';
 import { tokenHash } from '../../crypto.ts';
 import type { Parts } from '../../feature.ts';
-import { formToken, isFormToken } from '../../form-token.ts';
-import type { CompleteHost } from '../../host.ts';
+import { formToken, isFormToken } from '../../host/form-token.ts';
+import type { CompleteHost } from '../../host/host.ts';
 import { formParameters, unrepeated, type Parameters } from '../../parameters.ts';
 import { messageReply } from '../../replies/message-page.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import type { Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
-import type { PageKey } from '../../words/english.ts';
-import { noteWish } from '../../words/speaking.ts';
-import { page } from '../../words/words.ts';
+import type { PageKey } from '../../pages/english.ts';
+import { noteWish } from '../../pages/speaking.ts';
+import { page } from '../../pages/words.ts';
 import { LogoutRequests, tooOld, type KeptRequest, type LogoutRequest } from './request.ts';
 import type { LogoutView } from './view.ts';
 

@@ -1,4 +1,4 @@
-import type { Visitor } from '../../accounts.ts';
+import type { Visitor } from '../../host/accounts.ts';
 import { findAuthentication } from '../../authorization/authentication.ts';
 import type { Clients } from '../../clients/clients.ts';
 import { isVerified } from '../../clients/who-asks.ts';
@@ -8,9 +8,9 @@ import type { Parameters } from '../../parameters.ts';
 import { quoted, quotedUri } from '../../quoting.ts';
 import { noteClient } from '../../refusals.ts';
 import type { Server } from '../../server.ts';
-import type { FindSid } from '../../session-ends.ts';
+import type { FindSid } from '../../host/session-ends.ts';
 import type { Client } from '../../store/client.ts';
-import { page } from '../../words/words.ts';
+import { page } from '../../pages/words.ts';
 import { IdTokenHints } from './hints.ts';
 
 /** The metadata field for the URIs that people may return to. */

@@ -1,7 +1,7 @@
 import { findNetwork } from '../../http/addresses.ts';
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import { NotNowError } from '../../errors.ts';
-import { callerAddress } from '../../host.ts';
+import { callerAddress } from '../../host/host.ts';
 import type { Parameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';

@@ -3,7 +3,7 @@ import { invalidClient } from '../../clients/credentials.ts';
 import type { FindClient } from '../../clients/clients.ts';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
-import { callerAddress } from '../../host.ts';
+import { callerAddress } from '../../host/host.ts';
 import type { Server } from '../../server.ts';
 import { askedScopes } from '../../authorization/request.ts';
 

@@ -1,6 +1,6 @@
 import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import { defineFeature } from '../../feature.ts';
-import type { CompleteHost } from '../../host.ts';
+import type { CompleteHost } from '../../host/host.ts';
 import { readDetails } from './authentication.ts';
 import { checkMaxAge, checkPrompt } from './checks.ts';
 import { reauthenticationShape } from './config.ts';

@@ -8,7 +8,7 @@ import type {
 import { readOwnIdToken } from '../../authorization/id-token-hint.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { OAuthError } from '../../errors.ts';
-import type { CompleteHost } from '../../host.ts';
+import type { CompleteHost } from '../../host/host.ts';
 import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Details } from '../../store/grant.ts';

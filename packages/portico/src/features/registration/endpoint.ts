@@ -3,7 +3,7 @@ import { readText } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import { BearerError, OAuthError } from '../../errors.ts';
-import { callerAddress } from '../../host.ts';
+import { callerAddress } from '../../host/host.ts';
 import { queryParameters, refuseBody } from '../../parameters.ts';
 import { quoted } from '../../quoting.ts';
 import { noteClient } from '../../refusals.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { shownGroups } from '../../authorization/page-data.ts';
 import type { OAuthServerConfig } from '../../config.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../../tokens/scopes.ts';
-import { Speaking } from '../../words/speaking.ts';
+import { Speaking } from '../../pages/speaking.ts';
 import { scopeGroups } from './index.ts';
 
 const scopes = {

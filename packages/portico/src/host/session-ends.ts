@@ -1,5 +1,5 @@
 import type { Database, Log, SqlConnection } from '@portico/sql';
-import { personProblem, type PersonReference } from './person.ts';
+import { personProblem, type PersonReference } from '../person.ts';
 
 /** Sessions of the application that have ended. */
 export type EndedSessions =

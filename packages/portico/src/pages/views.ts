@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Eta } from 'eta';
-import { ENGLISH_WORDS } from '../words/words.ts';
+import { ENGLISH_WORDS } from './words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
@@ -40,12 +40,6 @@ export function builtInFolder(
   return name;
 }
 
-/** Returns the folder of the views of one part of this package. */
-export function ownFolder(...folder: readonly string[]): string {
-  const inSources = () => path.join(import.meta.dirname, '..', ...folder);
-  return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
-}
-
 /** Options for `createViews`. */
 export interface ViewsOptions {
   /**
@@ -57,8 +51,12 @@ export interface ViewsOptions {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The folder of the views that all parts share. */
-export const SHARED_VIEWS = ownFolder('defaults', 'views');
+/** The folder of this package's views, and of the layout that other packages share. */
+export const BUILT_IN_VIEWS = builtInFolder(
+  'portico:views',
+  () => path.join(import.meta.dirname, 'views'),
+  EMBEDDED_VIEWS,
+);
 
 /**
  * Returns the views from several folders. If several folders contain a file with the same name, the

@@ -1,5 +1,5 @@
-import { isBearerRequest } from './http/bearer.ts';
-import { personProblem, type PersonReference, type UserInterface } from './person.ts';
+import { isBearerRequest } from '../http/bearer.ts';
+import { personProblem, type PersonReference, type UserInterface } from '../person.ts';
 import type { CompleteHost } from './host.ts';
 
 /** The signed-in person whose browser sent a request. */

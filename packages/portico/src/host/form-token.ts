@@ -1,6 +1,6 @@
-import { equalInConstantTime } from './http/constant-time.ts';
+import { equalInConstantTime } from '../http/constant-time.ts';
 import type { Visitor } from './accounts.ts';
-import { keyedHash } from './crypto.ts';
+import { keyedHash } from '../crypto.ts';
 
 /**
  * Returns a token that protects a form against forged requests (CSRF): a page on another site

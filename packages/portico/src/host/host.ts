@@ -1,8 +1,8 @@
 import type { Log } from '@portico/sql';
-import { canonicalAddress } from './http/addresses.ts';
-import type { AuditEvent } from './auditing/audit.ts';
-import type { PasswordHasher } from './defaults/password-hasher.ts';
-import type { PersonReference, UserInterface } from './person.ts';
+import { canonicalAddress } from '../http/addresses.ts';
+import type { AuditEvent } from '../auditing/audit.ts';
+import type { PasswordHasher } from './password-hasher.ts';
+import type { PersonReference, UserInterface } from '../person.ts';
 
 /**
  * What the authorization server needs from your application. Portico has no accounts, sign-in or
