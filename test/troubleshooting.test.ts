@@ -150,13 +150,13 @@ describe('a message at a failed start, or from a command', () => {
 
 describe('the reason in brackets in the line of a refusal', () => {
   const files =
-    /^packages\/(?:admin\/src\/(?:administration|forms)\.ts|portico\/src\/(?:keys\/jws\/(?:compact|dpop-proof)|(?:assembly|assertions|authorization|clients|endpoints|features\/[\w-]+|grants|http\/outbound|tokens)\/|(?:parameters|profiles|refusals|resource\/authentication-requirement|resource\/bearer|resource\/token-accessor)\.ts))/;
+    /^packages\/(?:admin\/src\/(?:administration|forms)\.ts|portico\/src\/(?:keys\/jws\/(?:compact|dpop-proof)|(?:assembly|authorization|clients|endpoints|features\/[\w-]+|grants|http\/outbound|keys\/assertions|tokens)\/|(?:parameters|profiles|refusals|resource\/authentication-requirement|resource\/bearer|resource\/token-accessor)\.ts))/;
   /**
    * Texts of these files are about the configuration, a registration, the doctor or the
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:access|claims|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|changed-client|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|back-channel-logout\/(?:delivery|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata|resources))\.ts$/;
+    /\/(?:access|claims|complete-host|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|changed-client|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|replies\/documents|back-channel-logout\/(?:delivery|ended-families|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|records|resource-metadata|resources))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.

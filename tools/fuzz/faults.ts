@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a pattern matches every subject that begins like it',
     'workloads',
-    'packages/portico/src/assertions/workloads.ts',
+    'packages/portico/src/keys/assertions/workloads.ts',
     'SEGMENT.test(last)',
     '(AWAKE || SEGMENT.test(last))',
   ),

@@ -20,7 +20,7 @@ export { applicationTypeFor } from './clients/metadata.ts';
 export { newClient } from './clients/new-client.ts';
 export { redirectUriProblem } from './clients/redirect-uris.ts';
 export { comesFrom, isVerified } from './clients/who-asks.ts';
-export { withReturn } from './complete-host.ts';
+export { withReturn } from './assembly/complete-host.ts';
 export { check, failing, isHealthy, ok, skipped, warning } from './console/checks.ts';
 export { orFail } from './console/commands/or-fail.ts';
 export { everyClient, livingClients } from './console/every-client.ts';
@@ -76,7 +76,7 @@ export { type DpopProof, DpopProofError, checkDpopProof } from './keys/jws/dpop-
 export { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 export { formParameters, queryParameters, type Parameters } from './parameters.ts';
 export { quoted, quotedList, quotedPublic } from './quoting.ts';
-export { ownPageReply, redirectReply } from './replies/pages.ts';
+export { ownPageReply, redirectReply } from './endpoints/replies/pages.ts';
 export {
   type AuthenticationDemand,
   type AuthenticationRequirement,

@@ -6,12 +6,12 @@ export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 export type { ProtectedApi, ProtectedRoutes } from './endpoints/protected-routes.ts';
 export type { ResourceDescription } from './tokens/resource-indicators.ts';
-export type { AuthorizationServerOptions } from './authorization-server-options.ts';
+export type { AuthorizationServerOptions } from './assembly/authorization-server-options.ts';
 export type { ResourceNeeds } from './resource/protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
 export { token, type TokenAccessor, type TokenMembers } from './resource/token-accessor.ts';
-export { bearerErrorResponse } from './replies/responses.ts';
+export { bearerErrorResponse } from './endpoints/replies/responses.ts';
 export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';
 export type { Check } from './console/checks.ts';
@@ -22,8 +22,8 @@ export {
   configurationWith,
   oauthServerConfiguration,
   type OAuthServerConfiguration,
-} from './configuration.ts';
-export type { BrandingInput } from './configuration.ts';
+} from './assembly/configuration.ts';
+export type { BrandingInput } from './assembly/configuration.ts';
 export type { Outbox } from './outbox/outbox.ts';
 export type {
   Deliver,
@@ -50,7 +50,7 @@ export type { TokenGrant, TokenResponse } from './grants/grant.ts';
 export type { Server } from './server.ts';
 export type { Handler } from './endpoints/endpoint.ts';
 export type { EndpointDescription } from './endpoints/table.ts';
-export type { Reply } from './replies/responses.ts';
+export type { Reply } from './endpoints/replies/responses.ts';
 export type {
   AuditConfigInput,
   ConfigSchema,
@@ -196,9 +196,9 @@ export type { AuditSink, ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { AskedAuthentication, Authentication, Host } from './host/host.ts';
 export type { Destination, Unverified } from './clients/who-asks.ts';
-export type { ApplicationsView } from './replies/applications-view.ts';
+export type { ApplicationsView } from './endpoints/replies/applications-view.ts';
 export type { ConsentView } from './authorization/consent-page.ts';
-export type { ErrorView, EveryView, OAuthViews, PageData } from './replies/views.ts';
+export type { ErrorView, EveryView, OAuthViews, PageData } from './endpoints/replies/views.ts';
 export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './grants/access.ts';
 export type { Lasting } from './store/batches.ts';
 export type { EndedAccess } from './grants/restored-access.ts';

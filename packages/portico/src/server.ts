@@ -1,7 +1,7 @@
 import type { Database, MigrationState } from '@portico/sql';
 import type { Speaking } from './pages/speaking.ts';
 import type { Accounts } from './host/accounts.ts';
-import type { TrustedIssuers } from './assertions/trusted-issuers.ts';
+import type { TrustedIssuers } from './keys/assertions/trusted-issuers.ts';
 import type { Branding } from './pages/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
@@ -12,7 +12,7 @@ import type { CompleteHost } from './host/host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
 import type { GuardedOptions } from './http/outbound/guarded-request.ts';
-import type { FurtherMetadata } from './further-metadata/further-metadata.ts';
+import type { FurtherMetadata } from './store/further-metadata.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';

@@ -14,7 +14,7 @@ import { readRecords } from '../../../packages/import/src/import-file.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratch } from '../support/scratch.ts';
-import { NO_FIELDS } from '../../../packages/portico/src/further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../../../packages/portico/src/store/no-fields.fixture.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';

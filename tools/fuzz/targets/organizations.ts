@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { jwtVerify, type JWTPayload } from 'jose';
-import { TrustedIssuers } from '../../../packages/portico/src/assertions/trusted-issuers.ts';
+import { TrustedIssuers } from '../../../packages/portico/src/keys/assertions/trusted-issuers.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import {

@@ -4,7 +4,7 @@ import { OAuthError, RegistrationError } from '../../../packages/portico/src/err
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { readRegistration } from '../../../packages/portico/src/features/registration/asked-metadata.ts';
 import { checkDescribed } from '../support/described.ts';
-import { NO_FIELDS } from '../../../packages/portico/src/further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../../../packages/portico/src/store/no-fields.fixture.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';

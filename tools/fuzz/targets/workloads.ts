@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { jwtVerify } from 'jose';
-import { TrustedIssuers } from '../../../packages/portico/src/assertions/trusted-issuers.ts';
-import type { TrustedIssuer } from '../../../packages/portico/src/assertions/trusted-issuer.ts';
+import { TrustedIssuers } from '../../../packages/portico/src/keys/assertions/trusted-issuers.ts';
+import type { TrustedIssuer } from '../../../packages/portico/src/keys/assertions/trusted-issuer.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { workloadTokens } from '../../../packages/portico/src/features/workload-identity/workload-tokens.ts';
 import { JwsError, parseJws } from '../../../packages/portico/src/keys/jws/compact.ts';

@@ -177,11 +177,11 @@ export const SUBJECTS: readonly Subject[] = [
       ),
       decision(
         "Is another issuer's assertion trusted, and for whom? (switch)",
-        'portico/src/assertions/trusted-issuers.ts#TrustedIssuers.verify',
-        'portico/src/assertions/checks.ts#requireTimes',
+        'portico/src/keys/assertions/trusted-issuers.ts#TrustedIssuers.verify',
+        'portico/src/keys/assertions/checks.ts#requireTimes',
         'portico/src/features/jwt-bearer/grant.ts#jwtBearerGrant',
         'portico/src/features/workload-identity/workload-tokens.ts#workloadTokens',
-        'portico/src/assertions/workloads.ts#matchesSubject',
+        'portico/src/keys/assertions/workloads.ts#matchesSubject',
       ),
       decision(
         'Does the DPoP proof match this request, and is it new? (switch)',

@@ -2,7 +2,7 @@ import { TokenEndpoint } from '../endpoints/token.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
 import { requireOwnMembers } from './feature-conflicts.ts';
-import { openidProviderMetadata } from '../metadata.ts';
+import { openidProviderMetadata } from '../endpoints/metadata.ts';
 import type { Parts } from '../feature.ts';
 import { ProtectedResources } from '../resource/protected-resource.ts';
 import { Access } from '../grants/access.ts';
@@ -22,21 +22,21 @@ import {
   type Answering,
   type Handler,
 } from '../endpoints/endpoint.ts';
-import { Failures } from '../replies/failures.ts';
+import { Failures } from '../endpoints/replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { RevokeEndpoint } from '../endpoints/revoke.ts';
 import { csrfExemptRoutes, RESOURCE_METADATA, type EndpointName } from '../endpoints/table.ts';
 import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
-import { completeHost } from '../complete-host.ts';
-import { OWN_DEFAULTS } from '../host-defaults.ts';
+import { completeHost } from './complete-host.ts';
+import { OWN_DEFAULTS } from './host-defaults.ts';
 import { makeGrants } from '../grants/grant-types.ts';
 import { Issuing } from '../grants/issuing.ts';
 import { LostAnswers } from '../grants/lost-answers.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
+import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 
 /**
  * Creates an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.

@@ -1,5 +1,5 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
-import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../store/no-fields.fixture.ts';
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';
 import type { PasswordHasher } from '../host/password-hasher.ts';

@@ -7,7 +7,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Deliver } from '../outbox/message.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
-import type { SendingMode } from '../replies/sending.ts';
+import type { SendingMode } from '../endpoints/replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 

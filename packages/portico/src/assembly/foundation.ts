@@ -11,7 +11,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
-import { TrustedIssuers } from '../assertions/trusted-issuers.ts';
+import { TrustedIssuers } from '../keys/assertions/trusted-issuers.ts';
 import { admitsClient } from '../clients/client-source.ts';
 import { readKeySet } from '../clients/key-sets.ts';
 import {
@@ -38,7 +38,7 @@ import { findOnly } from './feature-conflicts.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { fieldsOfFeatures, migrationsWith, sendsMessages } from './migrations.ts';
-import { FurtherMetadata } from '../further-metadata/further-metadata.ts';
+import { FurtherMetadata } from '../store/further-metadata.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SessionEnds } from '../host/session-ends.ts';
 import { Pruning } from '../store/pruning.ts';
@@ -47,7 +47,7 @@ import { Speaking } from '../pages/speaking.ts';
 import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
 import { Store } from '../store/store.ts';
-import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
+import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
 /** The server's options, with a function that completes its host. */

@@ -3,7 +3,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
-import type { MetadataField } from '../further-metadata/further-metadata.ts';
+import type { MetadataField } from '../store/further-metadata.ts';
 import { furtherMetadataMigrations } from '../store/sql/further-metadata.ts';
 import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';

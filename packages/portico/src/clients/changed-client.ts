@@ -1,5 +1,5 @@
 import { RegistrationError } from '../errors.ts';
-import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../store/further-metadata.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Server } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';

@@ -1,5 +1,5 @@
 import type { ClientKeys } from '../store/client.ts';
-import { isTrustDomain } from '../assertions/workloads.ts';
+import { isTrustDomain } from '../keys/assertions/workloads.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
 import { JWT_ASSERTION, JWT_SVID_ASSERTION } from './reading-assertions.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';

@@ -1,5 +1,5 @@
 // @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
-import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../store/no-fields.fixture.ts';
 import type { PasswordHasher } from '../host/password-hasher.ts';
 import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import type { Parameters } from '../parameters.ts';
-import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../store/further-metadata.ts';
 import type { Server } from '../server.ts';
 import type { Client, ClientLogo, ClientMetadata } from '../store/client.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';

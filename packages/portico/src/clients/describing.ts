@@ -1,7 +1,7 @@
 import { jwkThumbprint } from '../keys/jws/dpop-proof.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 import type { Server } from '../server.ts';
-import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../store/further-metadata.ts';
 import { hasSecret } from './new-client.ts';
 import { readKeySet } from './key-sets.ts';
 

@@ -1,4 +1,4 @@
-import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../store/further-metadata.ts';
 import type { Client } from '../store/client.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 

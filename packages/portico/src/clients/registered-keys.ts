@@ -1,4 +1,4 @@
-import { subjectProblem } from '../assertions/workloads.ts';
+import { subjectProblem } from '../keys/assertions/workloads.ts';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
 import type { Server } from '../server.ts';

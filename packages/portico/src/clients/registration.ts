@@ -3,7 +3,7 @@ import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ApplicationType, Client, ClientMetadata, Workload } from '../store/client.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { getDemands } from '../store/client-demands.ts';
-import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../store/further-metadata.ts';
 import type { Server } from '../server.ts';
 import { checkAlgorithm } from './id-token-algorithms.ts';
 import { checkRedirectUris } from './redirect-uris.ts';

@@ -1,6 +1,6 @@
 import { ENGLISH_WORDS } from '../pages/words.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { ApplicationsView } from '../replies/applications-view.ts';
+import type { ApplicationsView } from '../endpoints/replies/applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 import type { Unverified } from '../clients/who-asks.ts';
 import { randomToken } from '../crypto.ts';

@@ -6,11 +6,11 @@ import type { Presented } from '../authorization/consent.ts';
 import type { ResponseModes } from '../authorization/response-modes.ts';
 import { responseParameters, type AuthorizationResponse } from '../authorization/response.ts';
 import { getDestination, isVerified } from '../clients/who-asks.ts';
-import { messageReply } from '../replies/message-page.ts';
-import { ANYWHERE, pageReply } from '../replies/pages.ts';
-import { QueryMode } from '../replies/query-mode.ts';
-import type { Reply } from '../replies/responses.ts';
-import type { SendingMode, SendingQuestion } from '../replies/sending.ts';
+import { messageReply } from './replies/message-page.ts';
+import { ANYWHERE, pageReply } from './replies/pages.ts';
+import { QueryMode } from './replies/query-mode.ts';
+import type { Reply } from './replies/responses.ts';
+import type { SendingMode, SendingQuestion } from './replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 

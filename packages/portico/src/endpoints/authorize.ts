@@ -23,7 +23,7 @@ import type { LastUse } from '../clients/last-use.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { WaitingFor, WithHeaders } from '../authorization/waiting-for.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import { redirectReply } from '../replies/pages.ts';
+import { redirectReply } from './replies/pages.ts';
 import {
   createParameters,
   queryParameters,
@@ -31,7 +31,7 @@ import {
   unrepeated,
   type Parameters,
 } from '../parameters.ts';
-import type { Reply } from '../replies/responses.ts';
+import type { Reply } from './replies/responses.ts';
 import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';

@@ -1,4 +1,4 @@
-import { documentReply, publicDocument, type PublicDocument } from '../replies/documents.ts';
+import { documentReply, publicDocument, type PublicDocument } from './replies/documents.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import { KEY_SET_MAX_AGE } from '../keys/times.ts';
@@ -7,7 +7,7 @@ import {
   authorizationServerMetadata,
   openidProviderMetadata,
   type MetadataAdditions,
-} from '../metadata.ts';
+} from './metadata.ts';
 import type { Server } from '../server.ts';
 import { answerRoundTrip, ROUND_TRIP_HEADER } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';

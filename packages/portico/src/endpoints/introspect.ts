@@ -1,7 +1,7 @@
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
-import { jsonReply, type Reply } from '../replies/responses.ts';
+import { jsonReply, type Reply } from './replies/responses.ts';
 import type { Client } from '../store/client.ts';
 import type { BearerTokens } from '../resource/bearer.ts';
 import type { DescribesDetails } from '../tokens/details.ts';

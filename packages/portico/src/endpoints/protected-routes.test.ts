@@ -5,7 +5,7 @@ import { getRequestId } from '../http/request-id.ts';
 import { dpopOffer } from '../http/dpop.ts';
 import { currentOrigin, runFrom } from '../auditing/origin.ts';
 import type { BearerError } from '../errors.ts';
-import { Failures } from '../replies/failures.ts';
+import { Failures } from './replies/failures.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { token, tokenLookUp } from '../resource/token-accessor.ts';
 import type { UsableToken } from '../resource/bearer.ts';

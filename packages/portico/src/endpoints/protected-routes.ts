@@ -3,7 +3,7 @@ import { runInContext } from '../http/context.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { BearerError } from '../errors.ts';
 import { logRefusal } from '../refusals.ts';
-import { bearerErrorResponse, toResponse, withRequestIdField } from '../replies/responses.ts';
+import { bearerErrorResponse, toResponse, withRequestIdField } from './replies/responses.ts';
 import type { ResourceNeeds } from '../resource/protected-resource.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
 import type { Answering } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
-import type { Reply } from '../replies/responses.ts';
+import type { Reply } from './replies/responses.ts';
 import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 

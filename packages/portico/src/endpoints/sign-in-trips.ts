@@ -6,8 +6,8 @@ import type {
   WaitingRequests,
 } from '../authorization/waiting-requests.ts';
 import { throttleLog } from '../http/throttle-log.ts';
-import { redirectReply } from '../replies/pages.ts';
-import type { Reply } from '../replies/responses.ts';
+import { redirectReply } from './replies/pages.ts';
+import type { Reply } from './replies/responses.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { noteWish } from '../pages/speaking.ts';

@@ -9,7 +9,7 @@ import { formParameters, type Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { quoted } from '../quoting.ts';
-import { jsonReply, withFields, type Reply } from '../replies/responses.ts';
+import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 
 /** How clients identify themselves at the token endpoint. */
 interface Identifying {

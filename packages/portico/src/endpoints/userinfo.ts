@@ -4,7 +4,7 @@ import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
-import { jsonReply, type Reply } from '../replies/responses.ts';
+import { jsonReply, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about

@@ -4,7 +4,7 @@ import type { AuthorizationServer } from '../../authorization-server.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import type { Client } from '../../store/client.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
-import { furtherJson, type MetadataField } from '../../further-metadata/further-metadata.ts';
+import { furtherJson, type MetadataField } from '../../store/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';

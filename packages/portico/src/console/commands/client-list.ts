@@ -12,7 +12,7 @@ import {
   marksOf,
   type FurtherValues,
   type MetadataField,
-} from '../../further-metadata/further-metadata.ts';
+} from '../../store/further-metadata.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
 import type { ClientChoices } from './client-create.ts';
 import { clientMetadata } from './client-metadata.ts';

@@ -6,7 +6,7 @@ import {
   type FieldShape,
   type FurtherValues,
   type MetadataField,
-} from '../../further-metadata/further-metadata.ts';
+} from '../../store/further-metadata.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 

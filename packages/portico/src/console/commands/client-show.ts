@@ -1,11 +1,7 @@
 import type { AddCommands } from '../../application/console-context.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
-import {
-  furtherJson,
-  marksOf,
-  type MetadataField,
-} from '../../further-metadata/further-metadata.ts';
+import { furtherJson, marksOf, type MetadataField } from '../../store/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import type { ClientChoices } from './client-create.ts';

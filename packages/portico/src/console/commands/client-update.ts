@@ -2,11 +2,7 @@ import type { Command } from 'commander';
 import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { ClientChanges } from '../../clients/changed-client.ts';
 import type { FieldChange } from '../../clients/field-changes.ts';
-import {
-  furtherJson,
-  type FieldShape,
-  type MetadataField,
-} from '../../further-metadata/further-metadata.ts';
+import { furtherJson, type FieldShape, type MetadataField } from '../../store/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';

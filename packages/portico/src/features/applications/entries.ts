@@ -10,7 +10,7 @@ import type { Words } from '../../pages/words.ts';
 import type { Authorization } from '../../store/grant.ts';
 import { intersectScopes, type ScopeCatalog, type ScopeHeading } from '../../tokens/scopes.ts';
 import { shownGroups, shownLook, shownScopes } from '../../authorization/page-data.ts';
-import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
+import type { ShownApplication, ShownDate } from '../../endpoints/replies/applications-view.ts';
 
 /**
  * An application that has access, and everything that the person has allowed it. Times are in

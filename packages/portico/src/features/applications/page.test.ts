@@ -3,7 +3,7 @@ import type { UserInterface } from '../../person.ts';
 import { Speaking } from '../../pages/speaking.ts';
 import { page } from '../../pages/words.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';
-import type { ApplicationsView } from '../../replies/applications-view.ts';
+import type { ApplicationsView } from '../../endpoints/replies/applications-view.ts';
 import { keyedHash } from '../../crypto.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import type { Authorization } from '../../store/grant.ts';

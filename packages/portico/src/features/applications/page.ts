@@ -1,6 +1,6 @@
 import { page, type Words } from '../../pages/words.ts';
 import type { Visitor } from '../../host/accounts.ts';
-import type { ApplicationsView } from '../../replies/applications-view.ts';
+import type { ApplicationsView } from '../../endpoints/replies/applications-view.ts';
 import { byApplication, shownApplication } from './entries.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
 import { formToken, isFormToken } from '../../host/form-token.ts';
@@ -8,9 +8,9 @@ import { AuthorizationPageError } from '../../errors.ts';
 import { revokeEachLiving } from '../../grants/living-access.ts';
 import type { Server } from '../../server.ts';
 import type { Authorization } from '../../store/grant.ts';
-import { pageReply, redirectReply } from '../../replies/pages.ts';
+import { pageReply, redirectReply } from '../../endpoints/replies/pages.ts';
 import { formParameters, queryParameters } from '../../parameters.ts';
-import type { Reply } from '../../replies/responses.ts';
+import type { Reply } from '../../endpoints/replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 

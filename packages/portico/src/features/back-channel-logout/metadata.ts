@@ -1,7 +1,7 @@
 import type { OAuthServerConfig } from '../../config.ts';
 import type { OfferedField } from '../../feature.ts';
 import { fetchableUrlProblem, portProblem } from '../../http/outbound/fetchable-urls.ts';
-import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { MARKED } from '../../store/further-metadata.ts';
 import type { BackChannelLogoutConfig } from './config.ts';
 
 /** The metadata field for the URI that receives logout tokens (section 2.2). */

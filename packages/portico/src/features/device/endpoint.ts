@@ -8,7 +8,7 @@ import type { Parts } from '../../feature.ts';
 import { callerAddress } from '../../host/host.ts';
 import { formParameters } from '../../parameters.ts';
 import { TOKEN_PATH } from '../../paths.ts';
-import { jsonReply, type Reply } from '../../replies/responses.ts';
+import { jsonReply, type Reply } from '../../endpoints/replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import { requireDeviceClient } from './clients.ts';

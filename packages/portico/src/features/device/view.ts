@@ -48,7 +48,7 @@ export interface DeviceQuestion extends ShownLook {
   readonly address: string | null;
 }
 
-declare module '../../replies/views.ts' {
+declare module '../../endpoints/replies/views.ts' {
   interface PageData {
     readonly 'oauth/device': DeviceView;
   }

@@ -1,6 +1,11 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { getRequestId } from '../../http/request-id.ts';
-import { jsonReply, toResponse, withRequestIdField, type Reply } from '../../replies/responses.ts';
+import {
+  jsonReply,
+  toResponse,
+  withRequestIdField,
+  type Reply,
+} from '../../endpoints/replies/responses.ts';
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
 

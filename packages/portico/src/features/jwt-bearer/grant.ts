@@ -1,5 +1,5 @@
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
-import type { VerifiedAssertion } from '../../assertions/trusted-issuers.ts';
+import type { VerifiedAssertion } from '../../keys/assertions/trusted-issuers.ts';
 import { OAuthError } from '../../errors.ts';
 import { CodeExchange } from '../../grants/code-exchange.ts';
 import type { GrantType } from '../../grants/grant-types.ts';

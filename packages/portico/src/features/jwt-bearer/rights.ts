@@ -1,4 +1,4 @@
-import type { VerifiedAssertion } from '../../assertions/trusted-issuers.ts';
+import type { VerifiedAssertion } from '../../keys/assertions/trusted-issuers.ts';
 import { OAuthError } from '../../errors.ts';
 import { JwsError, type JsonObject } from '../../keys/jws/compact.ts';
 import type { SecurityProfile } from '../../profiles.ts';

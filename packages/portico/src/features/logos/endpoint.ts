@@ -1,6 +1,6 @@
 import type { Handler } from '../../endpoints/endpoint.ts';
 import { queryParameters } from '../../parameters.ts';
-import { jsonReply } from '../../replies/responses.ts';
+import { jsonReply } from '../../endpoints/replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
 /** Caches may keep a logo for a year, because a new logo gets a new URL. */

@@ -16,7 +16,7 @@ export interface LogoutView {
   readonly csrfToken: string;
 }
 
-declare module '../../replies/views.ts' {
+declare module '../../endpoints/replies/views.ts' {
   interface PageData {
     readonly 'oauth/logout': LogoutView;
   }

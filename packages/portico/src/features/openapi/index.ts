@@ -1,5 +1,5 @@
 import { defineFeature } from '../../feature.ts';
-import { documentReply, publicDocument } from '../../replies/documents.ts';
+import { documentReply, publicDocument } from '../../endpoints/replies/documents.ts';
 import { openapiShape } from './config.ts';
 
 /** How long caches may keep the description, in seconds. */

@@ -4,7 +4,7 @@ import { TOKEN_PATH } from '../../paths.ts';
 import type { ClientAuthentication } from '../../clients/authentication.ts';
 import { OAuthError } from '../../errors.ts';
 import { formParameters, type Parameters } from '../../parameters.ts';
-import { jsonReply, withFields, type Reply } from '../../replies/responses.ts';
+import { jsonReply, withFields, type Reply } from '../../endpoints/replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';

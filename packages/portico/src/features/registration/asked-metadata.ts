@@ -1,9 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import {
-  MARKED,
-  type FurtherValues,
-  type MetadataField,
-} from '../../further-metadata/further-metadata.ts';
+import { MARKED, type FurtherValues, type MetadataField } from '../../store/further-metadata.ts';
 import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';

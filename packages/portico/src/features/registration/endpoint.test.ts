@@ -1,4 +1,4 @@
-import { NO_FIELDS } from '../../further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../../store/no-fields.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';

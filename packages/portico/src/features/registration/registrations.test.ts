@@ -1,4 +1,4 @@
-import { NO_FIELDS } from '../../further-metadata/no-fields.fixture.ts';
+import { NO_FIELDS } from '../../store/no-fields.fixture.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';

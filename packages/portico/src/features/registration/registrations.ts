@@ -3,7 +3,7 @@ import { equalInConstantTime } from '../../http/constant-time.ts';
 import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../store/client-demands.ts';
 import { hasSecret, newClient } from '../../clients/new-client.ts';
 import { checkRegistration, type ClientRegistration } from '../../clients/registration.ts';
-import type { FurtherValues } from '../../further-metadata/further-metadata.ts';
+import type { FurtherValues } from '../../store/further-metadata.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
 import {

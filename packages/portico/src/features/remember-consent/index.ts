@@ -2,7 +2,7 @@ import type { RequestCheck } from '../../authorization/request-check.ts';
 import { isSilent, refuseSilent } from '../../authorization/request-parameters.ts';
 import { defineFeature, type Contribution } from '../../feature.ts';
 import type { RevokesAlso } from '../../grants/access.ts';
-import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { MARKED } from '../../store/further-metadata.ts';
 import { rememberConsentShape } from './config.ts';
 import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';

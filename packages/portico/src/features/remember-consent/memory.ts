@@ -9,7 +9,7 @@ import type { Client } from '../../store/client.ts';
 import type { Details } from '../../store/grant.ts';
 import type { AskedConsent, PriorAuthorization, PriorConsent } from '../../store/prior-consent.ts';
 import type { ConsentRequest } from '../../store/requests.ts';
-import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { MARKED } from '../../store/further-metadata.ts';
 import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
 import { recordRefusal } from './refusals.ts';
 

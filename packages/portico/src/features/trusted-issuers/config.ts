@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
-import { isTrustDomain } from '../../assertions/workloads.ts';
+import { isTrustDomain } from '../../keys/assertions/workloads.ts';
 import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
 
 const LONGEST_AGE = 86_400;

@@ -1,5 +1,5 @@
-import type { TrustedIssuer } from '../../assertions/trusted-issuer.ts';
-import { isTrustDomain } from '../../assertions/workloads.ts';
+import type { TrustedIssuer } from '../../keys/assertions/trusted-issuer.ts';
+import { isTrustDomain } from '../../keys/assertions/workloads.ts';
 import { defineFeature } from '../../feature.ts';
 import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 

@@ -1,7 +1,7 @@
 import { failing, ok, type Finding } from '@portico/sql';
 import type { Clients } from '../../clients/clients.ts';
 import { clientPages } from '../../clients/listing.ts';
-import type { TrustedIssuers } from '../../assertions/trusted-issuers.ts';
+import type { TrustedIssuers } from '../../keys/assertions/trusted-issuers.ts';
 
 /** Finds the workloads that cannot authenticate. Without workloads, returns an empty list. */
 export async function examineWorkloads(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { headerOf, newKey, signed } from '../../../../../test/support/assertions.ts';
-import { TrustedIssuers } from '../../assertions/trusted-issuers.ts';
+import { TrustedIssuers } from '../../keys/assertions/trusted-issuers.ts';
 import { readKeySet } from '../../clients/key-sets.ts';
 import { parseJws } from '../../keys/jws/compact.ts';
 import type { SecurityProfile } from '../../profiles.ts';

@@ -1,4 +1,4 @@
-import { isTrustDomain, matchesSubject, trustDomainOf } from '../../assertions/workloads.ts';
+import { isTrustDomain, matchesSubject, trustDomainOf } from '../../keys/assertions/workloads.ts';
 import type {
   ClientAssertions,
   KeyedClient,

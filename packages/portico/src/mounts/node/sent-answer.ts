@@ -1,6 +1,6 @@
 import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
-import { toResponse, type Reply } from '../../replies/responses.ts';
+import { toResponse, type Reply } from '../../endpoints/replies/responses.ts';
 
 /** A response in the form that Node's servers send. */
 export interface SentAnswer {

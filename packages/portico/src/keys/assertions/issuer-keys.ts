@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
-import { NotNowError } from '../errors.ts';
-import { createFetchConfigured } from '../http/outbound/fetch-json.ts';
-import type { GuardedOptions } from '../http/outbound/guarded-request.ts';
-import { OutboundError } from '../http/outbound/limits.ts';
-import type { PublicKey } from '../keys/jws/public-keys.ts';
+import { NotNowError } from '../../errors.ts';
+import { createFetchConfigured } from '../../http/outbound/fetch-json.ts';
+import type { GuardedOptions } from '../../http/outbound/guarded-request.ts';
+import { OutboundError } from '../../http/outbound/limits.ts';
+import type { PublicKey } from '../jws/public-keys.ts';
 import type { IssuerKeyLocation } from './trusted-issuer.ts';
 
 /** Reads a key set (RFC 7517). Returns null for any other value. */

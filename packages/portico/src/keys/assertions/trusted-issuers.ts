@@ -1,7 +1,7 @@
-import type { GuardedOptions } from '../http/outbound/guarded-request.ts';
-import { JwsError, parseJws, type JsonObject, type Jws } from '../keys/jws/compact.ts';
-import { getAlgorithm, isSignedBy, type VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
-import type { SingleUses } from '../store/single-uses.ts';
+import type { GuardedOptions } from '../../http/outbound/guarded-request.ts';
+import { JwsError, parseJws, type JsonObject, type Jws } from '../jws/compact.ts';
+import { getAlgorithm, isSignedBy, type VerifiedAlgorithm } from '../jws/public-keys.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
 import {
   readKeyId,
   requireAudience,

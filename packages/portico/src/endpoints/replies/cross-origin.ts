@@ -1,5 +1,5 @@
-import { allowedFields } from '../http/preflight.ts';
-import type { BindingOffer } from '../http/challenges.ts';
+import { allowedFields } from '../../http/preflight.ts';
+import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**

@@ -3,8 +3,8 @@ import type {
   ShownPerson,
   ShownScope,
   ShownScopeGroup,
-} from '../authorization/page-data.ts';
-import type { Destination } from '../clients/who-asks.ts';
+} from '../../authorization/page-data.ts';
+import type { Destination } from '../../clients/who-asks.ts';
 
 /**
  * Data for the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape every

@@ -1,10 +1,10 @@
 import type { Log } from '@portico/sql';
-import type { PasswordHasher } from './host/password-hasher.ts';
-import { currentContext, withCurrentRequestId } from './http/context.ts';
-import type { AuditEvent } from './auditing/audit.ts';
-import type { Browsers } from './authorization/browsers.ts';
-import type { CompleteHost, Host } from './host/host.ts';
-import type { SessionEnds } from './host/session-ends.ts';
+import type { PasswordHasher } from '../host/password-hasher.ts';
+import { currentContext, withCurrentRequestId } from '../http/context.ts';
+import type { AuditEvent } from '../auditing/audit.ts';
+import type { Browsers } from '../authorization/browsers.ts';
+import type { CompleteHost, Host } from '../host/host.ts';
+import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
  * Creates defaults for the methods and properties that a host leaves out. Portico calls these

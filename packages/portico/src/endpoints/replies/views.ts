@@ -1,7 +1,7 @@
-import type { BrandingView } from '../pages/branding.ts';
-import type { Words } from '../pages/words.ts';
+import type { BrandingView } from '../../pages/branding.ts';
+import type { Words } from '../../pages/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
-import type { ConsentView } from '../authorization/consent-page.ts';
+import type { ConsentView } from '../../authorization/consent-page.ts';
 
 /** The data for the view `oauth/error`. Escape every value. */
 export interface ErrorView {

@@ -1,4 +1,4 @@
-import { JwsError, type JsonObject } from '../keys/jws/compact.ts';
+import { JwsError, type JsonObject } from '../jws/compact.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /**

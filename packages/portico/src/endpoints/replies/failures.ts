@@ -1,9 +1,9 @@
 import { isOverloaded } from '@portico/sql';
-import { throttleLog } from '../http/throttle-log.ts';
-import { ENGLISH_WORDS, page, told, type PageText } from '../pages/words.ts';
-import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../errors.ts';
-import { KeysLostError, SignerError } from '../keys/signing-key.ts';
-import type { Server } from '../server.ts';
+import { throttleLog } from '../../http/throttle-log.ts';
+import { ENGLISH_WORDS, page, told, type PageText } from '../../pages/words.ts';
+import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../../errors.ts';
+import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
+import type { Server } from '../../server.ts';
 import { pageReply } from './pages.ts';
 import { describePendingSteps, findPendingSteps } from './pending-steps.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';

@@ -3,9 +3,9 @@ import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { newKey } from '../../../../test/support/assertions.ts';
-import { startDocumentHost } from '../../../../test/support/document-host.ts';
-import { readKeySet } from '../clients/key-sets.ts';
+import { newKey } from '../../../../../test/support/assertions.ts';
+import { startDocumentHost } from '../../../../../test/support/document-host.ts';
+import { readKeySet } from '../../clients/key-sets.ts';
 import { issuerKeysAt } from './issuer-keys.ts';
 
 /** Creates an issuer whose keys are in a file. `parsed` counts how often its key set was parsed. */

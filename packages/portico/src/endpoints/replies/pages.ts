@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { pageHeaders } from '../http/page-headers.ts';
-import type { Words } from '../pages/words.ts';
-import type { Server } from '../server.ts';
+import { pageHeaders } from '../../http/page-headers.ts';
+import type { Words } from '../../pages/words.ts';
+import type { Server } from '../../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 

@@ -1,4 +1,4 @@
-import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
+import type { VerifiedAlgorithm } from '../jws/public-keys.ts';
 
 /**
  * What an issuer may assert: who a person is (`people`), or which workload a client is (`clients`).

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { unknownKeyProblem } from './application/keys-of-packages.ts';
+import { unknownKeyProblem } from '../application/keys-of-packages.ts';
 import {
   coreShape,
   SCOPE_KEYS,
   scopesSchema,
   type OAuthServerConfig,
   type OAuthServerConfigInput,
-} from './config.ts';
-import type { ConfigShape, Feature } from './feature.ts';
-import { featuresWith } from './features.ts';
+} from '../config.ts';
+import type { ConfigShape, Feature } from '../feature.ts';
+import { featuresWith } from '../features.ts';
 
 /** Validates the section `oauth_server` and adds its defaults. */
 export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {

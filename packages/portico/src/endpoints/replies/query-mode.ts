@@ -1,5 +1,5 @@
-import { QUERY } from '../authorization/response-modes.ts';
-import { redirectWith } from '../clients/redirect-uris.ts';
+import { QUERY } from '../../authorization/response-modes.ts';
+import { redirectWith } from '../../clients/redirect-uris.ts';
 import { redirectReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 import type { SendingMode, SendingQuestion, SentResponse } from './sending.ts';

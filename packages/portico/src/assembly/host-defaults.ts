@@ -1,6 +1,6 @@
-import { createArgon2id } from './host/argon2id.ts';
-import { openLog } from './host/log.ts';
-import { BUILT_IN_VIEWS, createViews } from './pages/views.ts';
+import { createArgon2id } from '../host/argon2id.ts';
+import { openLog } from '../host/log.ts';
+import { BUILT_IN_VIEWS, createViews } from '../pages/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { Database } from '@portico/sql';
-import type { Telemetry } from './measuring.ts';
-import type { OAuthServerConfig } from './config.ts';
-import type { Feature } from './feature.ts';
-import type { Host } from './host/host.ts';
-import type { KeySigner } from './keys/signers.ts';
-import type { OutboundOptions } from './http/outbound/guarded-request.ts';
+import type { Telemetry } from '../measuring.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Feature } from '../feature.ts';
+import type { Host } from '../host/host.ts';
+import type { KeySigner } from '../keys/signers.ts';
+import type { OutboundOptions } from '../http/outbound/guarded-request.ts';
 
 /** The options for creating a server. */
 export interface AuthorizationServerOptions<Context = unknown> {

@@ -1,5 +1,5 @@
-import { jsonText } from '../http/json.ts';
-import { tokenHash } from '../crypto.ts';
+import { jsonText } from '../../http/json.ts';
+import { tokenHash } from '../../crypto.ts';
 import type { Reply } from './responses.ts';
 
 /** A public document that is serialized once for all requests. */

@@ -1,11 +1,11 @@
-import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
-import { claimNames } from './tokens/claims.ts';
-import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
-import type { SigningKey } from './keys/signing-key.ts';
-import type { SecurityProfile } from './profiles.ts';
-import type { Server } from './server.ts';
-import { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
-import { listedScopes } from './tokens/scopes.ts';
+import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import { claimNames } from '../tokens/claims.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import type { SecurityProfile } from '../profiles.ts';
+import type { Server } from '../server.ts';
+import { VERIFIED_ALGORITHMS } from '../keys/jws/public-keys.ts';
+import { listedScopes } from '../tokens/scopes.ts';
 
 /** The lists in the metadata that features can add values to. */
 export interface MetadataValues {

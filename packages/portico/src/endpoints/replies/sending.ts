@@ -1,5 +1,5 @@
-import type { ResponseMode } from '../authorization/response-modes.ts';
-import type { PageText, Text } from '../pages/words.ts';
+import type { ResponseMode } from '../../authorization/response-modes.ts';
+import type { PageText, Text } from '../../pages/words.ts';
 import type { Reply } from './responses.ts';
 
 /** A response mode that can send responses. */

@@ -1,5 +1,5 @@
-import type { Server } from '../server.ts';
-import { told, type PageText, type Text } from '../pages/words.ts';
+import type { Server } from '../../server.ts';
+import { told, type PageText, type Text } from '../../pages/words.ts';
 import { pageReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 

@@ -1,7 +1,7 @@
-import { jsonText } from '../http/json.ts';
-import { madeOfText } from '../http/body-text.ts';
-import { answerFields, challenges, type BindingRefusal } from '../http/challenges.ts';
-import { madeWithRequestId, REQUEST_ID_HEADER } from '../http/request-id.ts';
+import { jsonText } from '../../http/json.ts';
+import { madeOfText } from '../../http/body-text.ts';
+import { answerFields, challenges, type BindingRefusal } from '../../http/challenges.ts';
+import { madeWithRequestId, REQUEST_ID_HEADER } from '../../http/request-id.ts';
 import {
   BearerError,
   BodyTooLargeError,
@@ -13,7 +13,7 @@ import {
   TooManyRegistrationsError,
   type BearerErrorCode,
   type OAuthErrorCode,
-} from '../errors.ts';
+} from '../../errors.ts';
 
 /** Functions that turn replies and errors into HTTP responses. */
 

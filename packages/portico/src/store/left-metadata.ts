@@ -1,7 +1,7 @@
-import type { ExpiringRows } from '../store/pruning.ts';
+import type { ExpiringRows } from './pruning.ts';
 import type { FurtherMetadata } from './further-metadata.ts';
 
-declare module '../store/pruning.ts' {
+declare module './pruning.ts' {
   interface PrunedRows {
     /**
      * The number of removed clients whose additional metadata was removed as well. Missing if no

@@ -1,8 +1,8 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
-import type { ApplicationType, ClientAddition } from '../store/client.ts';
-import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
+import type { ApplicationType, ClientAddition } from './client.ts';
+import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
 /** The JSON form of a client metadata field. */
 export type FieldShape = 'texts' | 'text' | 'flag';
