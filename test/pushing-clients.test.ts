@@ -11,7 +11,7 @@ import type { Server } from '../packages/portico/src/server.ts';
 import type { Client } from '../packages/portico/src/store/client.ts';
 import { createScopeCatalog } from '../packages/portico/src/tokens/scopes.ts';
 import { pushingClients } from '../packages/portico/src/features/pushed-requests/pushing-clients.ts';
-import type { DocumentClientRecords } from '../packages/portico/src/store/sql/document-clients.ts';
+import type { DocumentClientRecords } from '../packages/portico/src/features/client-documents/records.ts';
 
 const NOW = 1_800_000_000_000;
 const DOCUMENT = 'https://client.example/client.json';

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Store } from '../packages/portico/src/store/store.ts';
-import type { Client, NewRegistration } from '../packages/portico/src/store/client.ts';
+import { Store } from './support/store.ts';
+import type { Client } from '../packages/portico/src/store/client.ts';
+import type { NewRegistration } from '../packages/portico/src/features/registration/records.ts';
 import type {
   Family,
   NewAccessToken,

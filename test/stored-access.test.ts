@@ -7,7 +7,7 @@ import type {
 } from '../packages/portico/src/store/authorization-search.ts';
 import { AuditRecords } from '../packages/portico/src/features/audit/table.ts';
 import { countRows } from '../packages/portico/src/store/sql/counting.ts';
-import { Store } from '../packages/portico/src/store/store.ts';
+import { Store } from './support/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;

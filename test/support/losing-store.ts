@@ -1,5 +1,5 @@
 import type { OpenedDatabase, SqlConnection } from '@portico/sql';
-import { Store } from '../../packages/portico/src/store/store.ts';
+import { Store } from './store.ts';
 
 export const AWAY = 'The store is away';
 

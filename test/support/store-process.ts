@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openDatabase } from 'portico';
-import { Store } from '../../packages/portico/src/store/store.ts';
+import { Store } from './store.ts';
 
 /** A second process. It has a separate store on the same database. */
 export interface StoreProcess {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
 import { oauthServerMigrations } from '../../packages/portico/src/store/migrations/index.ts';
-import { Store } from '../../packages/portico/src/store/store.ts';
+import { Store } from './store.ts';
 import { createDatabase } from './database.ts';
 
 /** A store in which a test can act between two statements. */

@@ -40,6 +40,7 @@ import type { SendingMode } from './endpoints/replies/sending.ts';
 import type { ClientArrival, Server } from './server.ts';
 import type { Details } from './store/grant.ts';
 import type { ExpiringRows } from './store/pruning.ts';
+import type { FeatureRecords } from './store/store.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
 import type { MakesTokenMembers } from './resource/token-accessor.ts';
 import type { Catalogs } from './pages/speaking.ts';
@@ -89,6 +90,12 @@ export interface Feature<Config = OAuthServerConfig> {
    * `oauth_server_device_0001_codes`. Never change a released migration.
    */
   migrations?(config: Config): readonly Migration[];
+  /**
+   * Returns the feature's records in the database, which it declares in `FeatureRecords`. The
+   * server adds them to `Server.store`, and measures their methods like its own. Portico calls this
+   * function once per server, even if the feature is off.
+   */
+  records?(database: Database): Partial<FeatureRecords>;
   /**
    * Returns whether the feature sends messages through the outbox (`Server.outbox`). If any feature
    * does, the store must have the outbox tables.

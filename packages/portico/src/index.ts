@@ -245,3 +245,4 @@ export type {
   SigningAlgorithm,
 } from './store/client.ts';
 export type { PrunedRows } from './store/pruning.ts';
+export type { FeatureRecords } from './store/store.ts';

@@ -135,7 +135,7 @@ export interface Measuring {
   /** Runs and measures a grant's work. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
   /** Returns a store that also measures its operations. */
-  wrapStore(store: Store): Store;
+  wrapStore<Whole extends Store>(store: Whole): Whole;
   /**
    * Like `Telemetry.answered`. Do not call this for endpoints, because `endpoint()` reports them.
    */

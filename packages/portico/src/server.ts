@@ -17,7 +17,7 @@ import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
-import type { Store } from './store/store.ts';
+import type { FeatureRecords, Store } from './store/store.ts';
 import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
@@ -41,7 +41,7 @@ export interface Server {
   /** Returns every migration of the application, with its state. */
   readonly migrations: () => Promise<readonly MigrationState[]>;
   /** Reads and writes records in the database, by kind. */
-  readonly store: Store;
+  readonly store: Store & FeatureRecords;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */

@@ -17,7 +17,7 @@ export class ClientParts {
   constructor(server: Server, contributions: Contributions) {
     const { clientSource, clientAssertions, workloads, logos, secretHasher } = contributions;
     this.#server = server;
-    this.clients = new Clients(server, logos);
+    this.clients = new Clients(server, logos, clientSource);
     this.secrets = new ClientSecrets(secretHasher ?? server.host.passwordHasher, server.clock);
     const ofKeys = clientAssertions?.(clientSource) ?? null;
     this.#ofKeys = ofKeys;

@@ -46,7 +46,7 @@ import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../pages/speaking.ts';
 import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
-import { Store } from '../store/store.ts';
+import { Store, type FeatureRecords } from '../store/store.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
@@ -87,7 +87,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const settings = readSettings(options, features);
   const { config, issuer, basePath, fetching } = settings;
   const measuring = buildMeasuring(options, features, () => host.log);
-  const store = buildStore(database, measuring, () => contributions);
+  const store = buildStore(database, features, measuring, () => contributions);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const { branding = brandingWithoutApplication(features, config, basePath) } = options;
   const sessions = new SessionEnds(
@@ -143,17 +143,23 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions, sessions };
 }
 
-/** Returns the store. With telemetry, measures the calls to it. */
+/**
+ * Returns the store with the records of the features. With telemetry, measures the calls to it. No
+ * feature can replace a record of the core.
+ */
 function buildStore(
   database: Database,
+  features: readonly Feature[],
   measuring: Measuring | null,
   later: () => Contributions,
-): Store {
-  const store = new Store(
+): Store & FeatureRecords {
+  const records = features.map((feature) => feature.records?.(database) ?? {});
+  const own = new Store(
     database,
     (id) => admitsClient(id, later().clientSource),
     (holder) => later().furtherGrants[holder],
   );
+  const store = Object.assign({} as FeatureRecords, ...records, own) as Store & FeatureRecords;
   return measuring === null ? store : measuring.wrapStore(store);
 }
 

@@ -27,6 +27,11 @@ export interface ClientSource {
    */
   keep(client: Client): Promise<void>;
   /**
+   * Unblocks a revoked client and treats it as a new client. Its earlier authorizations and tokens
+   * end. Returns false if the client is not revoked.
+   */
+  unblock(url: string): Promise<boolean>;
+  /**
    * Returns the keys in the description from this URL. Throws an OutboundError if it contains no
    * usable keys.
    */

@@ -5,6 +5,7 @@ import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demands } from '../store/client-demands.fixture.ts';
+import type { ClientSource } from './client-source.ts';
 import { Clients } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
 import type { ClientChanges } from './changed-client.ts';
@@ -12,7 +13,7 @@ import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { ClientRecords } from '../store/sql/clients.ts';
-import { Store } from '../store/store.ts';
+import { Store } from '../../../../test/support/store.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
@@ -74,6 +75,10 @@ const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
 
 const LOGOS = fetchedBy(async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER));
 
+const DOCUMENTS = {
+  unblock: (url) => watched.store.documentClients.unblockDocumentClient(url, now),
+} satisfies Partial<ClientSource> as Partial<ClientSource> as ClientSource;
+
 function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS): Clients {
   const server = {
     store: watched.store,
@@ -97,7 +102,7 @@ function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS):
     audit: async (event: AuditEvent) => void events.push(event),
     ...changes,
   };
-  return new Clients(server as unknown as Server, logos);
+  return new Clients(server as unknown as Server, logos, DOCUMENTS);
 }
 
 /** Returns the id of a new client. Clears the recorded event. */

@@ -10,7 +10,7 @@ import type { Client, ClientLogo, ClientMetadata } from '../store/client.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
 import { hasExpired } from '../store/client-expiry.ts';
 import { checkNewClient } from './checking.ts';
-import { isClientUrl } from './client-source.ts';
+import { isClientUrl, type ClientSource } from './client-source.ts';
 import { describeClient, type ShownClient } from './describing.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { namedLogo, type ClientLogos } from './logos.ts';
@@ -73,12 +73,17 @@ const LONGEST_OVERLAP = 365 * 86_400;
 export class Clients {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
+  readonly #source: ClientSource | null;
   readonly #updates: ClientUpdates;
 
-  /** `logos` is null if `oauth_server:client_logos` is off. */
-  constructor(server: Server, logos: ClientLogos | null) {
+  /**
+   * `logos` is null if `oauth_server:client_logos` is off. `source` is null if no feature finds
+   * clients that are not registered.
+   */
+  constructor(server: Server, logos: ClientLogos | null, source: ClientSource | null) {
     this.#server = server;
     this.#logos = logos;
+    this.#source = source;
     this.#updates = new ClientUpdates(server, logos, (clientId) => this.#requireLiving(clientId));
   }
 
@@ -232,16 +237,14 @@ export class Clients {
    * is unknown, is not a document client, or is not blocked.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
-    const { store, clock } = this.#server;
     const client = await this.#requireKnown(url);
-    if (client.registeredBy !== 'document') {
+    if (client.registeredBy !== 'document' || this.#source === null) {
       throw new RegistrationError(
         'Only a document URL can be unblocked; other clients stay revoked. Register a new ' +
           'client instead',
       );
     }
-    if (!(await store.documentClients.unblockDocumentClient(url, clock())))
-      throw new RegistrationError('This URL is not blocked');
+    if (!(await this.#source.unblock(url))) throw new RegistrationError('This URL is not blocked');
     await this.#audit('client_unblocked', client, acting);
   }
 

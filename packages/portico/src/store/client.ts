@@ -163,59 +163,6 @@ export interface Workload {
   readonly subject: string;
 }
 
-/** A client that a document describes, with the data that the server last stored. */
-export interface DocumentClient {
-  readonly client: Client;
-  /**
-   * When the document must be fetched again, in milliseconds since 1970. Until then, the stored
-   * data is used.
-   */
-  readonly freshUntil: number;
-}
-
-/** The origin of a registration. */
-export interface RegistrationOrigin {
-  /** The network that the registration came from. Empty if unknown. */
-  readonly network: string;
-  /** The SHA-256 hash of the initial access token. Null if the client sent none. */
-  readonly initialTokenHash: string | null;
-}
-
-/** A client that registers itself (RFC 7591). */
-export interface NewRegistration extends RegistrationOrigin {
-  readonly client: Client;
-  /**
-   * The SHA-256 hash of the registration access token. The client manages its registration with
-   * this token.
-   */
-  readonly tokenHash: string;
-}
-
-/** Limits for clients that register themselves. */
-export interface RegistrationLimits {
-  /**
-   * How many clients may register from one network within `period`. Clients with an initial access
-   * token are exempt from both limits.
-   */
-  readonly ofOneNetwork: number;
-  /**
-   * The maximum number of clients that were never used. When the limit is reached, the oldest of
-   * them is removed if it is older than `period`.
-   */
-  readonly unused: number;
-  /** The period of the limits, in milliseconds. */
-  readonly period: number;
-}
-
-/**
- * Why a client was not registered. `token`: its initial access token is not usable. Other reasons:
- * too many clients have registered.
- */
-export type RegistrationRefusal =
-  | { readonly reason: 'token' }
-  /** The client can try again at `until`, in milliseconds since 1970. */
-  | { readonly reason: 'network' | 'all'; readonly until: number };
-
 /** A token that an operator created to let clients register themselves (RFC 7591 section 1.2). */
 export interface InitialAccessToken {
   /** The token's id, for operators. It cannot be used to register. */

@@ -7,16 +7,19 @@ import { ClientRecords, type Admits } from './sql/clients.ts';
 import { CodeRecords } from './sql/codes.ts';
 import { ConsentRequestRecords } from './sql/consent-requests.ts';
 import { CookieKeyRecords } from './sql/cookie-keys.ts';
-import { DocumentClientRecords } from './sql/document-clients.ts';
 import { EverythingIssued } from './sql/everything-issued.ts';
 import { ExpiredRecords } from './sql/expired.ts';
 import { InitialAccessTokenRecords } from './sql/initial-access-tokens.ts';
-import { LogoRecords } from './sql/logos.ts';
 import { RefreshTokenRecords } from './sql/refresh-tokens.ts';
-import { RegistrationRecords } from './sql/registrations.ts';
 import { SingleUseRecords } from './sql/single-uses.ts';
 import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
+
+/**
+ * The records that features add to the store. Each feature declares its own records here, and
+ * returns them from `records`.
+ */
+export interface FeatureRecords {}
 
 /**
  * The authorization server's store, with one class per kind of record. Each method is atomic and
@@ -25,9 +28,6 @@ import { WaitingRequestRecords } from './sql/waiting-requests.ts';
  */
 export class Store {
   readonly clients: ClientRecords;
-  readonly logos: LogoRecords;
-  readonly documentClients: DocumentClientRecords;
-  readonly registrations: RegistrationRecords;
   readonly initialAccessTokens: InitialAccessTokenRecords;
   readonly singleUses: SingleUseRecords;
   readonly subjects: SubjectRecords;
@@ -45,9 +45,6 @@ export class Store {
   /** `admits` returns whether the server currently accepts the client with this id. */
   constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
     this.clients = new ClientRecords(database, admits, further);
-    this.logos = new LogoRecords(database);
-    this.documentClients = new DocumentClientRecords(database);
-    this.registrations = new RegistrationRecords(database);
     this.initialAccessTokens = new InitialAccessTokenRecords(database);
     this.singleUses = new SingleUseRecords(database);
     this.subjects = new SubjectRecords(database);

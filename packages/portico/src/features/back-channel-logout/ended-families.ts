@@ -1,8 +1,8 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
-import { changeDetails, FAMILY_BLOCKER } from './family-rows.ts';
-import { blockInsert } from './lost-insert.ts';
-import { placeholders } from './statements.ts';
+import { changeDetails, FAMILY_BLOCKER } from '../../store/sql/family-rows.ts';
+import { blockInsert } from '../../store/sql/lost-insert.ts';
+import { placeholders } from '../../store/sql/statements.ts';
 
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {

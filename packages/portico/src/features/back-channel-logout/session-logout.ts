@@ -7,7 +7,7 @@ import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import { isSessionId, type AfterCommit, type EndedSessions } from '../../host/session-ends.ts';
 import type { Details } from '../../store/grant.ts';
-import { endFamilies } from '../../store/sql/ended-families.ts';
+import { endFamilies } from './ended-families.ts';
 import { words } from '../../store/sql/statements.ts';
 import type { LogoutMessage } from './delivery.ts';
 import { LOGOUT_URI } from './metadata.ts';

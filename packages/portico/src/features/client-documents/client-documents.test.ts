@@ -14,7 +14,7 @@ import type { ClientDemand } from '../../store/client-demands.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import { ClientDocuments } from './client-documents.ts';
-import type { DocumentClientRecords } from '../../store/sql/document-clients.ts';
+import type { DocumentClientRecords } from './records.ts';
 
 const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
 const START = 1_800_000_000_000;

@@ -100,6 +100,11 @@ export class ClientDocuments implements ClientSource {
     }
   }
 
+  unblock(url: string): Promise<boolean> {
+    const { store, clock } = this.#server;
+    return store.documentClients.unblockDocumentClient(url, clock());
+  }
+
   /**
    * Reads the keys in a client's document. Throws an OutboundError if the document is unusable, as
    * if the fetch had failed.

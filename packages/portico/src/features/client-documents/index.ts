@@ -3,6 +3,13 @@ import { defineFeature } from '../../feature.ts';
 import { ClientDocuments } from './client-documents.ts';
 import { documentsShape } from './config.ts';
 import { examineDocuments } from './examination.ts';
+import { DocumentClientRecords } from './records.ts';
+
+declare module '../../store/store.ts' {
+  interface FeatureRecords {
+    readonly documentClients: DocumentClientRecords;
+  }
+}
 
 /**
  * Accepts clients whose id is the URL of their metadata
@@ -13,6 +20,7 @@ export const clientDocuments = defineFeature({
   config: documentsShape,
   arrivals: ({ client_id_metadata_documents: documents = false }) =>
     documents === false ? [] : [{ says: 'clients may be documents', as: 'as documents' }],
+  records: (database) => ({ documentClients: new DocumentClientRecords(database) }),
   start(server, { client_id_metadata_documents: config = false }) {
     const clientSource = new ClientDocuments(server, config, createFetchJson(server.fetching));
     return {

@@ -1,5 +1,5 @@
 import { type Database, insertIfNone, type SqlConnection } from '@portico/sql';
-import type { Client, DocumentClient } from '../client.ts';
+import type { Client } from '../../store/client.ts';
 import {
   CLIENT_COLUMNS,
   clientValues,
@@ -7,8 +7,18 @@ import {
   SET_KEYS,
   toClient,
   type ClientRow,
-} from './client-rows.ts';
-import { insertInto, placeholders } from './statements.ts';
+} from '../../store/sql/client-rows.ts';
+import { insertInto, placeholders } from '../../store/sql/statements.ts';
+
+/** A client that a document describes, with the data that the server last stored. */
+export interface DocumentClient {
+  readonly client: Client;
+  /**
+   * When the document must be fetched again, in milliseconds since 1970. Until then, the stored
+   * data is used.
+   */
+  readonly freshUntil: number;
+}
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.

@@ -1,7 +1,7 @@
 import type { Handler } from '../../endpoints/endpoint.ts';
 import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../endpoints/replies/responses.ts';
-import type { LogoRecords } from '../../store/sql/logos.ts';
+import type { LogoRecords } from './records.ts';
 
 /** Caches may keep a logo for a year, because a new logo gets a new URL. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

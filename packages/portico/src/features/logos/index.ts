@@ -3,6 +3,13 @@ import { createFetchImage } from '../../http/outbound/fetch-json.ts';
 import { logosShape } from './config.ts';
 import { logoEndpoint } from './endpoint.ts';
 import { getPicture } from './picture.ts';
+import { LogoRecords } from './records.ts';
+
+declare module '../../store/store.ts' {
+  interface FeatureRecords {
+    readonly logos: LogoRecords;
+  }
+}
 
 const PATH = '/oauth/logo';
 
@@ -19,6 +26,7 @@ export const logos = defineFeature({
       operations: async () => (await import('./operations.ts')).logoOperations,
     },
   ],
+  records: (database) => ({ logos: new LogoRecords(database) }),
   start({ basePath, store, fetching }, { client_logos: isOn = false }) {
     if (!isOn) return {};
     const fetchImage = createFetchImage(fetching);

@@ -4,7 +4,14 @@ import { registrationShape } from './config.ts';
 import { REGISTER_PATH, RegisterEndpoint } from './endpoint.ts';
 import { examineRegistration, NEW_TOKEN } from './examination.ts';
 import { StoredInitialAccessTokens } from './initial-access-tokens.ts';
+import { RegistrationRecords } from './records.ts';
 import { Registrations } from './registrations.ts';
+
+declare module '../../store/store.ts' {
+  interface FeatureRecords {
+    readonly registrations: RegistrationRecords;
+  }
+}
 
 const ARRIVALS = {
   off: [],
@@ -56,6 +63,7 @@ export const registration = defineFeature({
   arrivals: ({ registration: mode = 'off', registration_secret_ttl: ttl }) =>
     mode === 'open' && ttl !== undefined ? OPEN_WITH_SECRETS : ARRIVALS[mode],
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
+  records: (database) => ({ registrations: new RegistrationRecords(database) }),
   start(server, { registration: mode = 'off' }) {
     // An operator can create tokens before registration is turned on.
     const initialAccessTokens = new StoredInitialAccessTokens(server);

@@ -1,17 +1,53 @@
 import type { Database, SqlConnection } from '@portico/sql';
-import type {
-  Client,
-  ClientAddition,
-  NewRegistration,
-  RegistrationOrigin,
-  RegistrationLimits,
-  RegistrationRefusal,
-} from '../client.ts';
-import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
-import { keyValues, SET_KEYS } from './client-rows.ts';
-import { insertClient } from './client-statements.ts';
-import { spendInitialAccessToken } from './initial-access-tokens.ts';
-import { exists } from './statements.ts';
+import type { Client, ClientAddition } from '../../store/client.ts';
+import { REGISTRATION_TURN } from '../../store/migrations/locked-rows.ts';
+import { keyValues, SET_KEYS } from '../../store/sql/client-rows.ts';
+import { insertClient } from '../../store/sql/client-statements.ts';
+import { spendInitialAccessToken } from '../../store/sql/initial-access-tokens.ts';
+import { exists } from '../../store/sql/statements.ts';
+
+/** The origin of a registration. */
+export interface RegistrationOrigin {
+  /** The network that the registration came from. Empty if unknown. */
+  readonly network: string;
+  /** The SHA-256 hash of the initial access token. Null if the client sent none. */
+  readonly initialTokenHash: string | null;
+}
+
+/** A client that registers itself (RFC 7591). */
+export interface NewRegistration extends RegistrationOrigin {
+  readonly client: Client;
+  /**
+   * The SHA-256 hash of the registration access token. The client manages its registration with
+   * this token.
+   */
+  readonly tokenHash: string;
+}
+
+/** Limits for clients that register themselves. */
+export interface RegistrationLimits {
+  /**
+   * How many clients may register from one network within `period`. Clients with an initial access
+   * token are exempt from both limits.
+   */
+  readonly ofOneNetwork: number;
+  /**
+   * The maximum number of clients that were never used. When the limit is reached, the oldest of
+   * them is removed if it is older than `period`.
+   */
+  readonly unused: number;
+  /** The period of the limits, in milliseconds. */
+  readonly period: number;
+}
+
+/**
+ * Why a client was not registered. `token`: its initial access token is not usable. Other reasons:
+ * too many clients have registered.
+ */
+export type RegistrationRefusal =
+  | { readonly reason: 'token' }
+  /** The client can try again at `until`, in milliseconds since 1970. */
+  | { readonly reason: 'network' | 'all'; readonly until: number };
 
 /** Reads and writes clients that register themselves (RFC 7591, 7592), in `oauth_clients`. */
 export class RegistrationRecords {

@@ -7,13 +7,7 @@ import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
-import type {
-  Client,
-  InitialAccessToken,
-  NewRegistration,
-  RegistrationLimits,
-  RegistrationRefusal,
-} from '../../store/client.ts';
+import type { Client, InitialAccessToken } from '../../store/client.ts';
 import type { OAuthServerConfig } from '../../config.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Parts } from '../../feature.ts';
@@ -22,7 +16,12 @@ import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { Registrations, type Registered } from './registrations.ts';
 import type { ClientRecords } from '../../store/sql/clients.ts';
 import type { InitialAccessTokenRecords } from '../../store/sql/initial-access-tokens.ts';
-import type { RegistrationRecords } from '../../store/sql/registrations.ts';
+import type {
+  NewRegistration,
+  RegistrationLimits,
+  RegistrationRecords,
+  RegistrationRefusal,
+} from './records.ts';
 import type { Store } from '../../store/store.ts';
 
 const NOW = 1_800_000_000_000;

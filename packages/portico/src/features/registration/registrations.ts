@@ -16,19 +16,14 @@ import type { Parts } from '../../feature.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Server } from '../../server.ts';
 import { COUNTED } from '../../store/client-expiry.ts';
-import type {
-  Client,
-  ClientMetadata,
-  RegistrationOrigin,
-  RegistrationLimits,
-  RegistrationRefusal,
-} from '../../store/client.ts';
+import type { Client, ClientMetadata } from '../../store/client.ts';
 import {
   invalidMetadata,
   readRegistration,
   type MetadataRules,
   type SentMetadata,
 } from './asked-metadata.ts';
+import type { RegistrationLimits, RegistrationOrigin, RegistrationRefusal } from './records.ts';
 import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';

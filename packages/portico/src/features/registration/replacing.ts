@@ -1,6 +1,6 @@
 import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
-import type { RegistrationLimits } from '../../store/client.ts';
+import type { RegistrationLimits } from './records.ts';
 
 /**
  * The maximum number of remembered networks. The network with the oldest period is forgotten first.

@@ -12,12 +12,16 @@ interface StoreMeasuring {
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
 /** Wraps the store so that each operation is measured under the name of its method. */
-export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: SqlDialect): Store {
+export function measuredStore<Whole extends Store>(
+  store: Whole,
+  measuring: StoreMeasuring,
+  dialect: SqlDialect,
+): Whole {
   const records = Object.entries(store).map(([name, record]) => [
     name,
     measuredRecord(record as object, measuring, dialect),
   ]);
-  return Object.fromEntries(records) as Store;
+  return Object.fromEntries(records) as Whole;
 }
 
 /**

@@ -63,7 +63,7 @@ export class TelemetryGuard implements Measuring {
     return this.#run(task, null, work, noStatus);
   }
 
-  wrapStore(store: Store): Store {
+  wrapStore<Whole extends Store>(store: Whole): Whole {
     return measuredStore(store, this, this.#database.dialect);
   }
 

@@ -1,7 +1,8 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Store } from '../store.ts';
-import type { Client, ClientLogo, NewRegistration } from '../client.ts';
+import { Store } from '../../../../../test/support/store.ts';
+import type { Client, ClientLogo } from '../client.ts';
+import type { NewRegistration } from '../../features/registration/records.ts';
 import type { ConsentRequest } from '../requests.ts';
 import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
 import { storedClient } from '../../../../../test/support/stored-client.ts';

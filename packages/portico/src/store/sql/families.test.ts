@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
 import type { ConsentRequest } from '../requests.ts';
 import { removeFamilies } from './authorizations.ts';
-import { Store } from '../store.ts';
+import { Store } from '../../../../../test/support/store.ts';
 import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
 
