@@ -32,8 +32,8 @@ export interface CheckContext {
 }
 
 /**
- * A check. Returns its results, or throws an OAuthError to refuse the request. `found` contains the
- * results of earlier checks.
+ * A check. Returns what it found, or throws an OAuthError to refuse the request. `found` contains
+ * the results of earlier checks.
  */
 type Run = (
   request: RequestToCheck,

@@ -86,19 +86,16 @@ export class SavedRequests {
     return saved;
   }
 
-  /**
-   * Returns the error for a request that was pending when it was read, but that can no longer be
-   * changed in the store.
-   */
+  /** Returns the error for a request that was answered, ended or expired after it was read. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
     return notAnswerable('it was put to the person with other scopes at the same moment');
   }
 
   /**
-   * Returns the client if it still exists and still has this redirect URI and at least one of the
-   * shown scopes. A client document may change at any time, so an open request keeps the client
-   * data from when it started.
+   * Returns the client if it still has this redirect URI and at least one of the shown scopes. A
+   * client document may change at any time, so an open request keeps the client data that it
+   * started with.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -116,7 +113,7 @@ export class SavedRequests {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // Ignore requirements that a client document added after the page was shown.
+    // Ignore demands that a client document added after the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -136,8 +133,8 @@ export class SavedRequests {
   }
 
   /**
-   * Whether this is the browser session that the request was shown in. If not, and the request is
-   * still pending, logs a warning (AS-8.10).
+   * Whether this is the browser session in which the request was shown. If it is not, and the
+   * request is still pending, logs a warning (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
