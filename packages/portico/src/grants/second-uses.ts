@@ -35,9 +35,9 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** The functions of the refresh token grant that `SecondUses` can call. */
+/** Functions of the refresh token grant for `SecondUses`. */
 export interface RefreshRules {
-  /** Repeats an earlier response under the current rules. */
+  /** Repeats an earlier response, if the server would still accept the request. */
   readonly again: Again;
   /**
    * Throws unless the request asks for the same resource and scopes as the first use. `scopes` are

@@ -37,8 +37,7 @@ export interface DpopProof {
 }
 
 /**
- * What is wrong with a proof, as a code for programs. `proof_malformed` means that the proof is not
- * a JWS.
+ * What is wrong with a proof, as a code for programs. `proof_malformed`: the proof is not a JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'

@@ -52,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
- * callers must skip (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose: callers
+ * must skip such keys (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
