@@ -9,8 +9,8 @@ export type EndedSessions =
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call this after the commit. Your application gets a function that logs errors and never rejects,
- * because the change is already committed.
+ * Call this after the commit. The function that your application gets never rejects, because the
+ * change is already committed: it logs errors instead.
  */
 export type AfterCommit = () => Promise<void>;
 
@@ -21,8 +21,8 @@ export type OnSessionEnd = (
 ) => Promise<AfterCommit>;
 
 /**
- * Returns the `sid` that ID tokens for this client have if they belong to the browser session of
- * the request. Returns null if no ID token for this client can belong to it.
+ * Returns the `sid` that this browser session has in ID tokens for this client. Returns null if no
+ * ID token for this client can belong to the session.
  */
 export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
 

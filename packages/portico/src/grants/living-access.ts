@@ -43,8 +43,8 @@ export interface Ending extends Acting {
 }
 
 /**
- * Revokes each of the person's active authorizations that `isMeant` accepts, and authorizations
- * that these start in the meantime. Returns how many it found.
+ * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes those
+ * that start in the meantime because of one of these. Returns how many it found.
  */
 export function revokeEachLiving(
   server: Server,

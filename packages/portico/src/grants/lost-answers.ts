@@ -49,8 +49,8 @@ const KEPT_FOR = 300_000;
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. A request can have several stored responses, because a
-   * client may send it again before the first attempt fails.
+   * The stored responses, oldest first. There can be several for one request, because a client may
+   * repeat it before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 

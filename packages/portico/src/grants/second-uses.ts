@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to a request that got tokens with these scopes. Applies the grant's current
- * rules. Throws if the grant would refuse the request now.
+ * Repeats the response to an earlier request that got tokens with these scopes. Throws if the
+ * server would refuse that request now.
  */
 export type Again = (
   client: Client,

@@ -23,7 +23,7 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** The data that this server uses from a client's document. */
+/** The client data that this server reads from a document. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
@@ -39,7 +39,7 @@ export interface DocumentRules extends KeyRules {
   readonly algorithms: SigningAlgorithms;
 }
 
-/** The rules that decide which keys Portico may fetch. */
+/** The rules for the URLs of keys. */
 export interface KeyRules {
   /** Returns why Portico cannot fetch keys from this URL, or null if it can. */
   readonly keysRefusal: (url: string) => string | null;
@@ -59,7 +59,7 @@ const texts = z.array(z.string());
 
 /**
  * The fields that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client Registration
- * section 2). Portico ignores all other fields.
+ * section 2). It ignores all other fields.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -95,7 +95,7 @@ const keyMembers = members.pick({
 type KeyMembers = z.output<typeof keyMembers>;
 
 /**
- * Fields that a document must not contain. Anyone can read the document, so its secrets would not
+ * Fields that a document must not contain. Anyone can read a document, so a secret in it would not
  * be secret (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
@@ -184,12 +184,13 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * Returns the keys that the client authenticates with, or null for a public client.
+ * Returns the keys that the client authenticates with, or null for a public client. A client uses
+ * its keys if its document says so and this server accepts keys. A client is public only if its
+ * document names `none` as the method or in the list of methods (OpenID Connect Relying Party
+ * Metadata Choices), or names no method.
  *
- * A client uses its keys if its document says so and this server accepts keys. A client is public
- * only if its document names `none` as the method or in the list of methods (OpenID Connect Relying
- * Party Metadata Choices), or names no method. All other clients are rejected, because they would
- * be less secure here than their documents claim.
+ * All other clients are rejected. The server would accept them with weaker authentication than
+ * their documents require.
  */
 function readKeys(
   document: KeyMembers,
@@ -241,8 +242,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use. Skips the others, because a document lists
- * all of a client's redirect URIs, including those for other servers.
+ * Returns the redirect URIs that this server can use, and skips the others. A document also lists
+ * redirect URIs that the client uses with other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(

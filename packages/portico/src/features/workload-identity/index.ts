@@ -15,7 +15,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Without the schema, no clients are stored. Another part reports the missing schema.
+      // Without the schema, there are no clients. Another examination reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
