@@ -16,11 +16,11 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much earlier than its interval a device may ask, in milliseconds. The network delays some
- * requests more than others.
+ * How much too early a device may poll, in milliseconds, because the network delays some requests
+ * more than others.
  */
 const SLACK = 1000;
-/** How much the interval grows when a device asks too early, in milliseconds. */
+/** How much the interval grows when a device polls too early, in milliseconds. */
 const GROWTH = 5000;
 
 /** Returns the device grant type. */
@@ -35,8 +35,8 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 
 /**
  * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). A second use of the code revokes nothing: the code never passes through a browser, and a
- * device may send it in two simultaneous requests.
+ * 3.5). If the code is used a second time, nothing is revoked. The code never passes through a
+ * browser, and a device may send it in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the person has answered it in the meantime. Otherwise, throws. */
+  /** Returns the request if the person has answered it since it was read. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };

@@ -2,9 +2,9 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ClientMetadata } from '../../store/client.ts';
 
 /**
- * What the FAPI 2.0 Security Profile (final, February 2025) requires of an authorization server, in
- * Portico's words. Each entry says when Portico meets the requirement. Tests compare this table
- * with the pages about conformance and the profile.
+ * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
+ * server, in Portico's words. Each entry says when Portico meets the requirement. Tests compare
+ * this table with the pages about conformance and the profile.
  */
 
 /** The `oauth_server` settings that the profile restricts. */
@@ -28,7 +28,7 @@ interface ProfiledIssuer {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the item's number in it. */
+  /** The section of the profile, and the number of the item in it. */
   readonly id: string;
   /** The requirement. Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
@@ -54,11 +54,11 @@ export interface ProfileRule {
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** The maximum lifetime of a code, in seconds. */
+/** The maximum lifetime of an authorization code, in seconds. */
 export const LONGEST_CODE = 60;
 /** How far `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;
-/** The server must accept `iat` and `nbf` that are this far in the future, in seconds. */
+/** How far in the future `iat` and `nbf` must still be accepted, in seconds. */
 const LEAST_TOLERANCE = 10;
 /**
  * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the

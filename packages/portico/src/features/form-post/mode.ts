@@ -14,8 +14,8 @@ import { formPage, SUBMIT_HASH } from './page.ts';
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Matches characters that browsers change when they send a form: line breaks and NUL. Clients do
- * not need these characters in a state.
+ * Matches characters that browsers change when they send a form: line breaks and NUL. No client
+ * needs these characters in a state.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
@@ -43,8 +43,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Sends the page with the form. The page posts the form automatically. If the page asks a
-   * question or scripts are turned off, the person clicks the button.
+   * Sends the page with the form. By default, a script posts the form. If the page asks a question
+   * or scripts are turned off, the person clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

@@ -103,8 +103,8 @@ function deriveRequestId(secret: string, clientId: string): string {
 }
 
 /**
- * Whether the request counts toward the limit for unverified clients. Requests of authenticated
- * clients that an operator registered do not.
+ * Whether the request counts towards the limit for unverified clients. A request of an
+ * authenticated client that an operator registered does not count.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

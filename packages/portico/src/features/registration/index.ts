@@ -57,7 +57,7 @@ export const registration = defineFeature({
     mode === 'open' && ttl !== undefined ? OPEN_WITH_SECRETS : ARRIVALS[mode],
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   start(server, { registration: mode = 'off' }) {
-    // An operator can create tokens before registration is turned on.
+    // Add the commands even if registration is off, so that an operator can create tokens first.
     const initialAccessTokens = new StoredInitialAccessTokens(server);
     const always = {
       members: () => ({ initialAccessTokens }),

@@ -25,7 +25,7 @@ export const workloadIdentity = defineFeature({
 });
 
 /**
- * Returns the client authentication for workloads. It is empty if no trusted issuer may assert
+ * Returns the authentication of workloads. Returns an empty list if no trusted issuer may assert
  * clients.
  */
 function authenticating(server: Server): Contribution {

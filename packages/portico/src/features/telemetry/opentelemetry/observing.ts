@@ -18,7 +18,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
   observeOutbox(gauge('portico.outbox.messages', 'Messages in the outbox', '{message}'), server);
   gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
-    // Report no age if the server has no keys or they cannot be read.
+    // If the server has no keys or cannot read them, report no age.
     const keys = await inTime(
       server.signingKeys().catch(() => []),
       [],
