@@ -57,7 +57,7 @@ export interface OutboxMessage {
   readonly payload: string;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How many attempts have failed. */
+  /** How many attempts to deliver the message have failed. */
   readonly attempts: number;
 }
 

@@ -9,9 +9,10 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a client sent a token. A bound token is not valid with the scheme Bearer, and an unbound
- * token is not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection needs
- * no proof, because its caller does not use the token. It returns the key.
+ * How the client sent the token. A token that is bound to a key is not valid with the scheme
+ * Bearer. Any other token is not valid with the scheme for bound tokens (RFC 9449 section 7.2).
+ * Introspection needs no proof: its caller does not use the token, and gets the key in the
+ * response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -63,8 +64,8 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * Data that the response contains for the next proof. Only set if the request used the scheme for
-   * bound tokens.
+   * The data for the client's next proof, for the response. Set only if the request used the scheme
+   * for bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
@@ -178,8 +179,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. The proof is checked last, so that a caller
-   * without a usable token causes no signature check and uses up no proof.
+   * Looks up a bound token and checks its proof. The proof is checked last. So a caller without a
+   * usable token causes no signature check and uses up no proof.
    */
   async #proved(
     checks: KeyBinding,

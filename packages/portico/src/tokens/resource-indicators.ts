@@ -3,9 +3,8 @@ import { quotedUri } from '../quoting.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for none (null). The
- * server issues tokens for one API, `oauth_server:audience`, and for the resources that features
- * configure.
+ * Resource indicators (RFC 8707). Each grant is for one resource, or for none (null). The server
+ * issues tokens for `oauth_server:audience`, and for the resources that features configure.
  */
 
 /** A resource that tokens can be for. */

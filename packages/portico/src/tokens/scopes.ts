@@ -173,7 +173,9 @@ export interface ScopeChoice {
    * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
-  /** The `error_description` if the request contains unavailable scopes or no scopes. */
+  /**
+   * The `error_description` if the request contains no scopes, or scopes that are not available.
+   */
   readonly refusal: string;
   /** The reason why scopes are not available, for the log. */
   readonly detail: string;

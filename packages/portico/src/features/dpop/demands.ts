@@ -57,12 +57,13 @@ export class BindingDemands {
    * token is bound to, or null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // If DPoP is off, the key comes from another feature and does not count.
+    // If DPoP is off, another feature has bound the token to this key, so the key does not count
+    // here.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // DPoP may have been turned off after the client started to require it. Then issue no token,
-    // because an unbound token would be less safe.
+    // DPoP was turned off after the client began to require it. Refuse the token, because a token
+    // without a key would be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',
