@@ -44,7 +44,7 @@ export class Contributions {
     };
   }
 
-  /** Returns everything that the features guard. Tools are not included. */
+  /** Returns everything that the features guard, without tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
@@ -66,7 +66,7 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded resources that these requests use. Tools are not included. */
+  /** Returns the guarded items of features that these requests use, without tools. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }

@@ -165,7 +165,7 @@ export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape
  * its default.
  */
 export interface OAuthServerConfigInput {
-  /** Your application's name, as people know it. Required. */
+  /** Your application's name, as people know it. Needed. */
   readonly name?: string | undefined;
   /**
    * The scopes that clients can request, each with a label for people. To grant a scope, a person

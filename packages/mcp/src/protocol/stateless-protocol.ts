@@ -27,8 +27,8 @@ export interface StatelessAnswer {
 }
 
 /**
- * A result: an object without the members that every result has, or JSON text that already has
- * them.
+ * A result. Either an object without the members that every result has, or JSON text that already
+ * contains them.
  */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
@@ -113,7 +113,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Keep this inside the `try`, because a tool's question may fail to serialize.
+      // Keep this inside the `try`, because a question of the tool may not be serializable.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {

@@ -46,8 +46,8 @@ const OF_TOOLS: RefusalMessages = {
 };
 
 /**
- * Why the request's token may not call a tool. Status 401 means that the token has no linked
- * account. Status 403 means that it lacks the scope.
+ * Why the request's token may not call a tool. 401: the token has no linked account. 403: the token
+ * does not have the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;

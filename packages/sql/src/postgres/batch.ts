@@ -26,7 +26,7 @@ export class PostgresBatch {
   /** Receives the answer. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, answer?: SharedAnswer) => void;
 
-  /** The callbacks of the statements are not used. */
+  /** Callbacks of the statements. They are not used. */
   constructor(
     statements: readonly PostgresStatement[],
     options: { readonly searchPath: string | null; readonly query_timeout: number },
