@@ -176,7 +176,7 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
       message:
         'Only administrators of this server can open it. You are signed in with another account.',
     },
-    `the person does not hold ${permission}`,
+    `the person does not have the permission ${permission}`,
     {
       status: 403,
       code: 'access_denied',

@@ -55,7 +55,7 @@ export interface OfferedProfile extends SecurityProfile {
   readonly missing: readonly string[];
 }
 
-const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
+const UNKNOWN_PROFILE = 'its profile is unknown on this server';
 /**
  * A profile for clients whose profile no feature of this server provides. It gives them no tokens.
  */

@@ -68,7 +68,7 @@ export class SessionEnds {
   }
 }
 
-const NOT_FINISHED = 'Sessions have ended, but what follows the commit failed: {exception}';
+const NOT_FINISHED = 'Sessions have ended, but a step after the commit failed: {exception}';
 
 function requireValid(ended: EndedSessions): void {
   if ('person' in ended) {
@@ -76,7 +76,7 @@ function requireValid(ended: EndedSessions): void {
     if (problem !== null) throw new Error(`sessionEnded needs a person: ${problem}`);
   }
   const id: unknown = 'person' in ended ? (ended.except ?? 'none') : ended.session;
-  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session, as a text');
+  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session as a string');
 }
 
 /** Whether this value can be a session id. */

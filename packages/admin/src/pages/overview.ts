@@ -72,7 +72,7 @@ async function numbers({ parts, links }: Asked): Promise<Html> {
     [links.access, 'Authorizations', held.authorizations, held.isAll],
     [links.rotations, 'Open rotations', rotations.living, rotations.last === null],
     [links.keys, 'Keys that sign', ofState('signing'), true],
-    [links.keys, 'Keys no longer signing', ofState('retired'), true],
+    [links.keys, 'Keys that no longer sign', ofState('retired'), true],
   ];
   return markup`<ul class="tiles" role="list">${tiles.map(
     ([href, text, count, isAll]) => markup`

@@ -60,7 +60,7 @@ export function findOnly<Adds extends object>(
   const [first, second] = features.filter(([, adds]) => adds[member] !== undefined);
   if (first === undefined) return null;
   if (second === undefined) return first[1];
-  const message = `is also done by the feature ${second[0].name} (${member}); remove one of the two features`;
+  const message = `is also provided by the feature ${second[0].name} (${member}); remove one of the two features`;
   throw new ConfigurationError([{ key: `oauth_server:${first[0].name}`, message }]);
 }
 
@@ -103,17 +103,18 @@ const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
     throw new Error(
-      `The grant type ${name} of ${feature} must begin 'person', 'organization', 'client' or null`,
+      `The grant type ${name} of ${feature} must have begins: 'person', 'organization', ` +
+        "'client' or null",
     );
   if (clients !== 'any' && clients !== 'confidential')
     throw new Error(
-      `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,
+      `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
   // A client that starts access for itself gets every scope that it requests. No person's
   // permissions limit the scopes.
   if (begins === 'client' && clients === 'any')
     throw new Error(
-      `The grant type ${name} of ${feature} must be for clients 'confidential': it begins ` +
+      `The grant type ${name} of ${feature} must have clients: 'confidential', because it begins ` +
         'client access',
     );
 }

@@ -266,8 +266,8 @@ function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
     throw new OAuthError(
       'unauthorized_client',
       'The client demands what this server does not offer.',
-      `no token is issued: the client demands ${demanded}, and no feature of this server ` +
-        'meets that',
+      `no token is issued: the client requires ${demanded}, but no feature of this server ` +
+        'provides it',
     );
   };
 }

@@ -80,14 +80,16 @@ export function requireText(claims: JsonObject, name: string): string {
     value.isWellFormed() &&
     !value.includes('\0');
   if (isText) return value;
-  throw new JwsError(`its ${name} is missing, or not a text of at most ${LONGEST_TEXT} characters`);
+  throw new JwsError(
+    `its ${name} is missing, or not a string of at most ${LONGEST_TEXT} characters`,
+  );
 }
 
 /** Throws unless `aud` is exactly this audience, as a string or as the only item of a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
-    throw new JwsError('its aud is not this server alone, by its issuer');
+    throw new JwsError('its aud must be only the issuer of this server');
 }
 
 /**
@@ -98,7 +100,7 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
   if (tenant === (expected ?? undefined)) return;
   throw new JwsError(
     expected === null
-      ? 'it has a tenant, and none is configured for its issuer'
+      ? 'it has a tenant, but none is configured for its issuer'
       : 'its tenant is missing, or not the configured one',
   );
 }

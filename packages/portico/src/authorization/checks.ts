@@ -181,8 +181,8 @@ function refusalAt(audience: string | null): typeof REFUSAL {
     refusal:
       'The scope is empty, unknown, or not one that this client may ask for at this resource.',
     detail:
-      'unknown, not registered for this client, or not of the resource asked ' +
-      `for, ${quotedAudience(audience)}`,
+      'unknown, not registered for this client, or not a scope of the requested resource, ' +
+      quotedAudience(audience),
   };
 }
 

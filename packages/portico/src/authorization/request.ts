@@ -219,7 +219,7 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
     isVerified(client)
       ? page('error.client_against_rules', { server: serverName, client: client.name })
       : page('error.unverified_client_against_rules', { server: serverName }),
-    `the client ${client.id} is given nothing: ${refusal}`,
+    `the client ${client.id} gets no access: ${refusal}`,
   );
 }
 
@@ -260,12 +260,12 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
   const shown = quotedUri(redirectUri);
   const registered = client.redirectUris.map(quotedUri);
   const difference = registered.includes(shown)
-    ? ', and they differ in what is not shown here'
+    ? ', and they differ in parts that the log does not show'
     : mayRedirect({ ...client, applicationType: 'native' }, redirectUri)
-      ? '; only a native application may be answered on another port'
+      ? '; only a native application may use another port'
       : '';
   return (
-    `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
+    `the redirect_uri is ${shown}, but the client ${client.id} is registered with ` +
     `${registered.join(', ') || 'none'}${difference}`
   );
 }

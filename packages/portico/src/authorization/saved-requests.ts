@@ -67,10 +67,10 @@ export class SavedRequests {
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
     if (!this.#matchesBrowser(saved, visitor))
-      throw notAnswerable('it was asked in another browser session');
+      throw notAnswerable('it was shown in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await this.end(saved);
-      throw notAnswerable('it was put to another person');
+      throw notAnswerable('it was shown to another person');
     }
     return saved;
   }
@@ -81,7 +81,7 @@ export class SavedRequests {
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
       throw answeredBefore(saved.outcome, this.#additions.accessPath ?? paths.home);
     }
-    if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
+    if (saved.outcome === 'void') throw notAnswerable('it has ended without an answer');
     if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
     return saved;
   }
@@ -89,7 +89,7 @@ export class SavedRequests {
   /** Returns the error for a request that was answered, ended or expired after it was read. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
-    return notAnswerable('it was put to the person with other scopes at the same moment');
+    return notAnswerable('it was shown with other scopes at the same moment');
   }
 
   /**
@@ -111,8 +111,7 @@ export class SavedRequests {
     }
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
-    if (refusal !== null)
-      throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
+    if (refusal !== null) throw notAnswerable(`the client ${clientId} gets no access: ${refusal}`);
     // Ignore demands that a client document added after the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
@@ -162,10 +161,8 @@ export class SavedRequests {
 }
 
 const ANOTHER_SECRET =
-  'The question of client {clientId} met another browser secret than it was asked with. If ' +
-  'no one opened it in two browsers, and ' +
-  'no other person signed in, signing in started a new session and dropped the old one: ' +
-  'leave Host.browserSecret to Portico, or ' +
-  'keep the value that it answers (keepSessionInfo: true for passport, ' +
-  'session.regenerate([...]) for @fastify/session), see ' +
-  'docs/host-contract.md';
+  'The browser secret has changed since the consent page for the client {clientId} was shown. ' +
+  'If no one opened the page in two browsers, and no other person signed in, the sign-in ' +
+  'started a new session without the old secret. Remove Host.browserSecret, so that Portico ' +
+  'sets a cookie, or keep the secret in the new session (keepSessionInfo: true for passport, ' +
+  'session.regenerate([...]) for @fastify/session). See docs/host-contract.md';

@@ -246,7 +246,7 @@ function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): reado
 function noRoom(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.too_many_waiting'),
-    'the budget for long requests of people who are not signed in is used up',
+    'too many long requests of people who are not signed in are waiting',
     { retryAfter: TRY_AGAIN },
   );
 }

@@ -152,7 +152,8 @@ export class ClientProofs {
     if (active === null) return whyNotActive();
     return keys?.workload === undefined
       ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
-      : 'the client is a workload, and the iss or the client_assertion_type is not of its issuer';
+      : 'the client is a workload, but the iss or the client_assertion_type does not belong ' +
+          'to its issuer';
   }
 
   async #judge(
@@ -259,9 +260,9 @@ function notActive(sent: string, found: Client | null): string {
 
 function nothingCame({ keys }: Client): string {
   return keys === null
-    ? 'no secret came with the id of a confidential client'
-    : 'no assertion that is taken came with the id of a client that authenticates ' +
-        `by ${proofOf(keys)}`;
+    ? 'the client is confidential, but the request has no secret'
+    : `the client authenticates by ${proofOf(keys)}, but the request has no assertion that ` +
+        'the server accepts';
 }
 
 function proofOf({ workload }: ClientKeys): string {
@@ -271,9 +272,9 @@ function proofOf({ workload }: ClientKeys): string {
 function wrongSecret(client: Client, secret: string, now: number): string {
   const { public: isPublic, keys, previousSecretExpiresAt } = client;
   if (keys !== null)
-    return `a secret came with the id of a client that authenticates by ${proofOf(keys)}`;
-  if (isPublic) return 'a secret came with the id of a public client, which has none';
-  if (isBlank(secret)) return 'the secret is blank, which is never one';
+    return `the request has a secret, but the client authenticates by ${proofOf(keys)}`;
+  if (isPublic) return 'the request has a secret, but the client is public and has none';
+  if (isBlank(secret)) return 'the secret is blank';
   if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return isRotating

@@ -192,7 +192,7 @@ export class AuthorizeEndpoint {
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
       return redirectReply(this.#trips.returnPath(requestId), 303);
-    throw notUsable("it has expired, was used, is another client's, or never was");
+    throw notUsable('it has expired, was used, belongs to another client, or never existed');
   }
 
   /**
@@ -233,7 +233,7 @@ export class AuthorizeEndpoint {
     // Another tab has shown the request in the meantime, so it no longer waits.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
-    throw notAnswerable('it is unknown, or waited too long, or in another browser');
+    throw notAnswerable('it is unknown, has expired, or waits in another browser');
   }
 
   /** Checks the request for a signed-in person and shows it to them. */

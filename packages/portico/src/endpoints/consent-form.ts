@@ -55,7 +55,7 @@ export class ConsentForm {
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) throw notSignedIn();
     if (requestId === undefined || csrfToken === undefined || !DECISIONS.has(decision)) {
-      throw notAccepted('the form lacks request_id, csrf_token or a decision that is known');
+      throw notAccepted('the form does not have a request_id, a csrf_token or a known decision');
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
@@ -110,6 +110,6 @@ export class ConsentForm {
 function notSignedIn(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.not_signed_in'),
-    'no one is signed in in the session that the answer came with',
+    'the session of this answer has no signed-in person',
   );
 }

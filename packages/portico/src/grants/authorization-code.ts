@@ -101,7 +101,7 @@ function mismatch(
   if (code.expiresAt <= now) return expired('code', code);
   if (parameters.redirectUri !== redirectUri) {
     return (
-      `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for ` +
+      `the redirect_uri is ${quotedUri(redirectUri)}, but the code was requested ` +
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
@@ -120,5 +120,6 @@ function mismatch(
   // defines `invalid_target` for this case.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
-  return `the resource is ${other}, the code was granted for ${quotedAudience(family.audience)}`;
+  const granted = quotedAudience(family.audience);
+  return `the resource is ${other}, but the code was granted for ${granted}`;
 }

@@ -14,10 +14,9 @@ import type { Again } from './second-uses.ts';
 
 /** Checks that apply to both stored grants, authorization codes and refresh tokens. */
 
-export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
+export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
 
-const REVOKED_TOKEN =
-  'the access token that was given for it was revoked meanwhile, and it is given no other';
+const REVOKED_TOKEN = 'the access token from its first use was revoked in the meantime';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
@@ -29,8 +28,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return (
-    `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was ` +
-    'proved'
+    `the ${what} is bound to a key, but the request proved ` +
+    `${proved === null ? 'no key' : 'another key'}`
   );
 }
 
@@ -53,7 +52,7 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
-  throw invalidGrant('the client no longer has a grant with which people give it access');
+  throw invalidGrant('the client no longer has a grant that lets people give it access');
 }
 
 /**
@@ -135,6 +134,6 @@ export function requireSameResource(
   throw new OAuthError(
     'invalid_target',
     'The resource is not the one that the grant was made for.',
-    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
+    `the requested resource is ${other}, but the grant is for ${quotedAudience(audience)}`,
   );
 }

@@ -117,7 +117,7 @@ export class KeyRing {
     const signsFrom = signsFromNow(await this.all(), clock());
     const name = fileName(signsFrom, made.kid, algorithm);
     await files.write(made, name).catch((error: unknown) => {
-      throw notWritten(files.directory, error, 'no key was made');
+      throw notWritten(files.directory, error, 'no key was created');
     });
     const key = await this.#listed.loadOnce(name);
     await this.all();
@@ -157,7 +157,7 @@ export class KeyRing {
           await audit({ type: 'signing_key_removed', kid, algorithm, ...acting });
       }),
     ).catch((error: unknown) => {
-      throw notWritten(files.directory, error, 'old keys are still there');
+      throw notWritten(files.directory, error, 'old keys were not removed');
     });
     await this.all();
     return removable.map(({ kid }) => kid);

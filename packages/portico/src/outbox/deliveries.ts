@@ -211,14 +211,14 @@ export class Deliveries {
       ]);
       return isResult(result)
         ? result
-        : { outcome: 'failed', reason: 'the delivery returned no known outcome' };
+        : { outcome: 'failed', reason: 'the delivery returned an unknown outcome' };
     } catch (exception) {
       log.error('A message of the kind {kind} for {receiver} could not be delivered: {exception}', {
         kind,
         receiver,
         exception,
       });
-      return { outcome: 'failed', reason: 'the delivery failed on this side; see the log' };
+      return { outcome: 'failed', reason: 'the delivery failed in this process; see the log' };
     }
   }
 

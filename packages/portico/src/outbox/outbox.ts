@@ -20,7 +20,8 @@ const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
-  '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
+  'Messages of the kind {kind} for {receiver} are dropped, because 20,000 messages are ' +
+  'already waiting';
 
 /**
  * Stores messages to other systems until they are delivered. A message is stored in the transaction

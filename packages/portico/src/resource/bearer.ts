@@ -160,7 +160,8 @@ export class BearerTokens {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
     const given = this.#server.givenAccess();
-    if (given === null) return 'an organization gave the access, which no feature confirms';
+    if (given === null)
+      return 'an organization gave the access, but no feature of this server can confirm it';
     return given.refusal({ person, clientId, issuedAt, details });
   }
 
@@ -213,9 +214,9 @@ const NO_ANSWER = { answer: null } as const;
 const NO_HEADER = missing('there is no Authorization header');
 const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');
-const BOUND = invalid('the token is bound to a key, and none is proved in the scheme Bearer');
+const BOUND = invalid('the token is bound to a key, but was sent with the scheme Bearer');
 const UNBOUND = invalid('the token is not bound to a key');
-const INACTIVE_ACCOUNT = invalid('the account is gone, or may no longer sign in');
+const INACTIVE_ACCOUNT = invalid('the account no longer exists, or may no longer sign in');
 
 const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   unknown: invalid('the token is unknown: never issued here, revoked, or expired long ago'),

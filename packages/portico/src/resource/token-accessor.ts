@@ -165,7 +165,7 @@ function accessorFor(
       if (honoured.has(scope)) return;
       const isUnheld = scopes.includes(scope);
       const detail = isUnheld
-        ? `the person holds no permission for the scope ${scope}`
+        ? `the person does not have the permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
       refuse({ code: 'insufficient_scope', scope, detail, isUnheld });
     },
@@ -209,8 +209,8 @@ function requireOffered({ scopes, resource }: AskableScopes, scope: string): voi
     );
   if (resource === null)
     throw new Error(
-      `The scope '${scope}' is asked of token(), but belongs to a resource; use ` +
+      `token() asks for the scope '${scope}', which belongs to a resource; use ` +
         'server.resource(url)',
     );
-  throw new Error(`The scope '${scope}' is asked of token(), but is not a scope of ${resource}`);
+  throw new Error(`token() asks for the scope '${scope}', which is not a scope of ${resource}`);
 }

@@ -102,7 +102,7 @@ export function unmetProblem(
 ): string | null {
   for (const field of FIELDS.filter((each) => demanded[each])) {
     const demand = demands.find((each) => each.field === field);
-    if (demand === undefined) return `${ASKED[field]} is nothing that this server offers`;
+    if (demand === undefined) return `this server does not offer ${ASKED[field]}`;
     if (!demand.isMet) return demand.unmet;
   }
   return null;

@@ -196,7 +196,7 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
   const remaining = scopes.filter((name) => available.includes(name));
   if (remaining.length > 0 && isDropped !== undefined && beyond.every(isDropped)) return remaining;
   const reason =
-    beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
+    beyond.length === 0 ? 'no scope was requested' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
 }
 

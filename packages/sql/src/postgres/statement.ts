@@ -182,7 +182,7 @@ export class PostgresStatement {
   handlePortalSuspended(): void {}
 
   handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
-    connection.sendCopyFail('COPY has no source here');
+    connection.sendCopyFail('COPY is not supported here');
   }
 
   handleCopyData(): void {}
@@ -226,7 +226,7 @@ function toText(value: SqlParameter | undefined): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
   if (typeof value === 'object')
-    throw new TypeError('A parameter is a string, a number, a bigint or null');
+    throw new TypeError('A parameter must be a string, a number, a bigint or null');
   return String(value);
 }
 

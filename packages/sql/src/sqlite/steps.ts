@@ -118,7 +118,8 @@ export class Steps implements EngineConnection {
     for (const step of this.#done) {
       if (!isRepeated(step, tryStep(run, step)))
         throw conflict(
-          'What the transaction had read was changed while it waited for something else',
+          'The data that the transaction had read was changed while the transaction waited for ' +
+            'something else',
         );
     }
   }

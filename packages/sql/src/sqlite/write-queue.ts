@@ -120,7 +120,7 @@ export class WriteQueue {
         }
         rejectWrite(error);
       };
-      if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes wait'));
+      if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes are waiting'));
       else this.#queue({ work, since: performance.now(), resolve, reject });
     });
   }

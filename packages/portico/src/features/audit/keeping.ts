@@ -47,7 +47,7 @@ export class Keeping {
   /** Resolves when the record is stored or written to the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
-      this.#sayInstead(record, new Error(`${MOST_WAITING} events wait for the store`));
+      this.#sayInstead(record, new Error(`${MOST_WAITING} events are waiting for the store`));
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ export class Keeping {
 
   /** Writes the whole record to the log. Records contain no secrets. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
-    this.#log.error('The audit event {type} was not kept: {exception}', {
+    this.#log.error('The audit event {type} was not stored: {exception}', {
       type: record.type,
       exception,
       record: recordAsJson(record),

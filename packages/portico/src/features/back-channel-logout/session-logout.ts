@@ -66,7 +66,7 @@ export class SessionLogout {
   async #sessionOf(request: Request): Promise<string | null> {
     const session: unknown = await this.#sessionId(request);
     if (session === null || isSessionId(session)) return session;
-    throw new Error('Host.sessionId must return a text, or null');
+    throw new Error('Host.sessionId must return a string or null');
   }
 
   /**

@@ -124,7 +124,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
   refuseDemands(document, rules);
   const keys = readKeys(document, rules);
   if (document.response_types !== undefined && !document.response_types.includes('code')) {
-    throw new DocumentError('its response_types lack code');
+    throw new DocumentError('its response_types do not include code');
   }
   const applicationType = applicationTypeFor(document.application_type, document.redirect_uris);
   return {
@@ -152,12 +152,13 @@ function withoutEmpty(value: unknown): unknown {
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
-  if (!parsed.success) throw new DocumentError('its jwks or jwks_uri is not of the right type');
+  if (!parsed.success) throw new DocumentError('its jwks or jwks_uri has the wrong type');
   if (parsed.data.client_id !== url)
     throw new DocumentError('its client_id is not the URL that it was fetched from');
   refuseSecrets(parsed.data);
   const keys = readKeys(parsed.data, { ...rules, takesKeys: true });
-  if (keys === null) throw new DocumentError('it now authenticates by none, and no longer by keys');
+  if (keys === null)
+    throw new DocumentError('its method is now none, so it has no keys to authenticate with');
   return keys;
 }
 
@@ -172,7 +173,7 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
   const unmet = demands.filter(({ isMet }) => !isMet).map(({ metadata }) => metadata);
   const unwanted = [...unmet, ...NEVER_MET].find((name) => document[name] === true);
   if (unwanted !== undefined)
-    throw new DocumentError(`it wants ${unwanted}, which this server does not offer`);
+    throw new DocumentError(`it requires ${unwanted}, which this server does not offer`);
   for (const { metadata, isMet, isStrict } of demands) {
     if (
       isMet &&
@@ -260,7 +261,7 @@ function readRedirectUris(document: Members, applicationType: ApplicationType): 
 function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[] {
   const grants = grantsNamed(document.grant_types, grantTypes.registrable(true));
   if (grants.includes('authorization_code')) return grants;
-  throw new DocumentError('its grant_types lack authorization_code');
+  throw new DocumentError('its grant_types do not include authorization_code');
 }
 
 /**
@@ -270,7 +271,7 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);
-  if (scopes.length === 0) throw new DocumentError('none of its scopes is offered here');
+  if (scopes.length === 0) throw new DocumentError('this server offers none of its scopes');
   return scopes;
 }
 
@@ -280,6 +281,6 @@ function readAlgorithm(
 ): SigningAlgorithm {
   if (named === undefined) return unnamedAlgorithm;
   if (!algorithms.has(named))
-    throw new DocumentError('its id_token_signed_response_alg is not offered here');
+    throw new DocumentError('this server does not offer its id_token_signed_response_alg');
   return named;
 }

@@ -15,8 +15,9 @@ export function deviceProblem(client: Client, profiles: Profiles): string | null
   if (client.revokedAt !== null) return 'the client was revoked';
   if (!client.grants.includes(DEVICE_GRANT))
     return `the client is registered for ${client.grants.join(', ')}, not for ${DEVICE_GRANT}`;
-  if (!isVerified(client)) return 'no operator registered the client, so nothing shows who asks';
-  if (profiles.of(client) !== null) return 'the security profile of the client has no device codes';
+  if (!isVerified(client)) return 'no operator registered the client';
+  if (profiles.of(client) !== null)
+    return 'the security profile of the client does not allow device codes';
   return profiles.refusal(client);
 }
 

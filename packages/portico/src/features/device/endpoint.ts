@@ -135,7 +135,7 @@ export class DeviceAuthorizationEndpoint {
 function noRoom(): NotNowError {
   return new NotNowError('Too many device codes are waiting; try again later.', {
     tooMuch: true,
-    detail: 'the budget for device codes of public clients is used up',
+    detail: 'too many device codes of public clients are waiting',
     retryAfter: TRY_AGAIN,
   });
 }

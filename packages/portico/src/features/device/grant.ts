@@ -93,7 +93,7 @@ class DeviceCodeGrant implements TokenGrant {
   async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
     const { outcome, granted } = request;
     if (outcome === 'void') throw expiredToken(request);
-    if (outcome === 'denied' || granted === null) throw denied('the person answered no');
+    if (outcome === 'denied' || granted === null) throw denied('the person denied the request');
     const { familyId, hash } = granted;
     const code = await this.#parts.server.store.codes.findCode({ id: familyId, hash });
     if (code === null) throw invalidGrant('the authorization of the device code was removed');
@@ -110,9 +110,7 @@ class DeviceCodeGrant implements TokenGrant {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);
     if (held.length > 0) return held;
-    throw denied(
-      `the person holds no permission behind the scopes allowed: ${quotedList(inForce)}`,
-    );
+    throw denied(`the person has no permission for the allowed scopes: ${quotedList(inForce)}`);
   }
 }
 

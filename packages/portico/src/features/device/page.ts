@@ -217,7 +217,7 @@ export class VerificationPage {
   #nothingHeld(client: string): AuthorizationPageError {
     return new AuthorizationPageError(
       page('device.nothing', { client }),
-      'the person holds no permission behind the scopes asked for',
+      'the person has no permission for the requested scopes',
     );
   }
 
@@ -234,7 +234,7 @@ export class VerificationPage {
 }
 
 const PROBLEMS = {
-  mistyped: { key: 'device.mistyped', status: 400, detail: 'no device shows such a code' },
+  mistyped: { key: 'device.mistyped', status: 400, detail: 'the code is not valid' },
   unknown: { key: 'device.unknown', status: 400, detail: 'no device is waiting for this code' },
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
@@ -265,7 +265,7 @@ function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): 
 
 function requireToken(sent: string | undefined, visitor: Visitor, about: readonly string[]): void {
   if (!isFormToken(sent, visitor, ...about))
-    throw notAccepted('the csrf_token is not the one of this form, person and browser session');
+    throw notAccepted('the csrf_token does not belong to this form, person and browser session');
 }
 
 /** Returns the values that the token of the code form protects. */

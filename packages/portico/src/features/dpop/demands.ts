@@ -73,14 +73,14 @@ export class BindingDemands {
     }
     throw new DpopError(
       'invalid_dpop_proof',
-      `no proof came, and no token is issued without one: ${reason}`,
+      `the request has no proof, but the token must be bound to a key: ${reason}`,
     );
   }
 
   #demand(client: ClientDemands, named: readonly string[]): string | null {
-    if (client.dpopBoundAccessTokens) return 'the client demands it';
+    if (client.dpopBoundAccessTokens) return 'the client requires it';
     if (this.#mode === 'require') return 'oauth_server:dpop is require';
     const scope = named.find((name) => this.#bound.has(name));
-    return scope === undefined ? null : `the scope ${scope} demands it`;
+    return scope === undefined ? null : `the scope ${scope} requires it`;
   }
 }

@@ -52,7 +52,7 @@ export class Dpop {
     const detail =
       nonce === null
         ? 'the proof has no nonce'
-        : 'the nonce of the proof is old, or of another server';
+        : 'the nonce of the proof is too old, or comes from another server';
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 

@@ -204,8 +204,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   {
     id: '5.3.2.2.8',
     says:
-      'answers at no http address but the loopback address of a native application (RFC 8252 ' +
-      'section 7.3).',
+      'never sends responses to an http address, except to a native application on loopback ' +
+      '(RFC 8252 section 7.3).',
     met: 'profile',
     client({ redirectUris, applicationType }) {
       const open = redirectUris.find(
@@ -255,7 +255,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   {
     id: '5.4.1.1',
     says:
-      'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not ' +
+      'signs with and accepts only PS256, ES256 and EdDSA with Ed25519, not RS256 and not ' +
       '`none`.',
     met: 'profile',
     server: ({ trusted_issuers: issuers = {} }) =>

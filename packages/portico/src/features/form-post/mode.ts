@@ -31,14 +31,11 @@ export class FormPostMode implements SendingMode {
   problem({ redirectUri, state }: ReturnAddress): string | null {
     const { protocol, origin } = new URL(redirectUri);
     if (protocol !== 'https:' && protocol !== 'http:')
-      return (
-        'the redirect_uri is of a private-use scheme, and a browser posts only to http and ' +
-        'https'
-      );
+      return 'the redirect_uri has a private-use scheme, but browsers post only to http and https';
     if (!NAMEABLE_ORIGIN.test(origin))
       return 'no content security policy can name the host of the redirect_uri';
     if (state !== null && CHANGED_BY_FORMS.test(state))
-      return 'the state has a line break or a NUL, which a form does not carry unchanged';
+      return 'the state has a line break or a NUL, which a form cannot send unchanged';
     return null;
   }
 

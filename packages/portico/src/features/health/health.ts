@@ -145,7 +145,7 @@ export class Health {
 async function within(longest: number, running: Promise<Found>): Promise<Found> {
   const late = Promise.withResolvers<Found>();
   const timeout = setTimeout(() => {
-    const reason = new Error(`No answer came within ${longest} milliseconds`);
+    const reason = new Error(`There was no response within ${longest} milliseconds`);
     late.resolve({ state: 'failing', reason, isLate: true });
   }, longest);
   try {

@@ -37,8 +37,8 @@ const ID_JAG_TYPE = 'oauth-id-jag+jwt';
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
-  'Host.loadAccount returned another account than the one that the subject of the assertion is ' +
-  'linked to, or that Host.accountFor named; both must name it by the same provider and id';
+  'Host.loadAccount returned an account with another provider or id than the link of the ' +
+  'subject, or than Host.accountFor; return the same provider and id in both methods';
 
 /** Returns the grant type for assertions about people. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
@@ -164,7 +164,7 @@ class JwtBearerGrant implements TokenGrant {
     if (wanted.length > 0 && beyond.length === 0) return wanted;
     const detail =
       beyond.length === 0
-        ? 'no scope is left that has an effect here'
+        ? 'none of the scopes has an effect with this grant'
         : `unknown, or not registered for this client and resource: ${quotedList(beyond)}`;
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
@@ -177,7 +177,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError(
       'invalid_scope',
       'The person may use none of these scopes.',
-      `the person holds no permission behind the scopes: ${quotedList(scopes)}`,
+      `the person has no permission for the scopes: ${quotedList(scopes)}`,
     );
   }
 

@@ -46,9 +46,9 @@ export class OrganizationAccess implements GivenAccess {
     const { trustedIssuers } = this.#server;
     const account = givenFor(details);
     if (!trustedIssuers.trusts(account.issuer, 'people'))
-      return 'the issuer that gave the access is not trusted any more';
+      return 'the issuer that gave the access is no longer trusted';
     if (trustedIssuers.tenantOf(account.issuer) !== account.tenant)
-      return 'the tenant that gave the access is not the one of its issuer any more';
+      return 'the tenant that gave the access is no longer the tenant of its issuer';
     const means = await this.accountFor(account, issuedAt);
     if (means === null || !samePerson(means, person))
       return 'the account is no longer linked to the subject that the issuer named';

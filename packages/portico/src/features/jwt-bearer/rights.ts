@@ -70,12 +70,12 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
   if (resource === undefined) {
     if (sent === undefined) return undefined;
-    throw otherTarget('the request names a resource, and the assertion names none');
+    throw otherTarget('the request names a resource, but the assertion names none');
   }
   const named: readonly unknown[] = Array.isArray(resource) ? resource : [resource];
   const texts = named.filter((each) => typeof each === 'string' && each !== '');
   if (texts.length === 0 || texts.length !== named.length)
-    throw new JwsError('its resource is neither a text nor a list of texts');
+    throw new JwsError('its resource is neither a string nor a list of strings');
   const found = (texts as readonly string[]).filter((each) => sent === undefined || each === sent);
   const [only] = new Set(found);
   if (only !== undefined && new Set(found).size === 1) return only;
@@ -108,7 +108,7 @@ export function scopesOf(
 function readClaim(scope: unknown): readonly string[] {
   const names = typeof scope === 'string' ? split(scope) : [];
   if (names.length > 0 && names.every(isScopeToken)) return withEffect(names);
-  throw new JwsError('its scope is not a list of scopes, as a text');
+  throw new JwsError('its scope is not a string that contains scopes');
 }
 
 function readParameter(scope: string): readonly string[] {
@@ -136,8 +136,8 @@ export function requireBoundKey({ cnf }: JsonObject, proved: string | null): voi
   const members = typeof cnf === 'object' && cnf !== null ? Object.entries(cnf) : [];
   const [[name, thumbprint] = []] = members;
   if (members.length !== 1 || name !== 'jkt' || typeof thumbprint !== 'string')
-    throw new JwsError('its cnf is not a jkt alone');
-  if (proved === null) throw new JwsError('it is bound to a key, and the request proves none');
+    throw new JwsError('its cnf must contain only jkt');
+  if (proved === null) throw new JwsError('it is bound to a key, but the request proves no key');
   if (thumbprint !== proved) throw new JwsError('it is bound to another key');
 }
 

@@ -109,7 +109,9 @@ export class LogoutRequests {
     if (lives && (redirectUri === null || (await this.#isRegistered(client, redirectUri))))
       return { ...kept, ...about(client) };
     if (kept.isDone) return { ...kept, ...about(null), redirectUri: null };
-    throw notValid('the client or its post_logout_redirect_uri has ended since the request');
+    throw notValid(
+      'since the request, the client was revoked or its post_logout_redirect_uri was removed',
+    );
   }
 
   /**
@@ -138,7 +140,7 @@ export class LogoutRequests {
   async #find(clientId: string): Promise<Client> {
     const client = await this.#clients.find(clientId);
     if (client === null || client.revokedAt !== null)
-      throw notValid(`no living client has the client_id ${quoted(clientId)}`);
+      throw notValid(`no active client has the client_id ${quoted(clientId)}`);
     return client;
   }
 
@@ -174,7 +176,7 @@ function requireShort(parameters: Parameters): void {
 
 /** Returns the error page for an encrypted request that is no longer valid. */
 export function tooOld(): AuthorizationPageError {
-  return notValid('the request is older than consent_ttl, or was not sealed here');
+  return notValid('the request is older than consent_ttl, or this server did not encrypt it');
 }
 
 /** Returns the error page for a request that must not redirect the browser. */

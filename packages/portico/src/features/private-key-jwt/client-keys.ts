@@ -138,7 +138,7 @@ export class ClientKeySource {
 
   #requireSource(): ClientSource {
     if (this.#source !== null) return this.#source;
-    throw unavailable('no feature of this server reads what describes it', BETWEEN_FETCHES / 1000);
+    throw unavailable('no feature of this server reads client documents', BETWEEN_FETCHES / 1000);
   }
 
   #requireAllowed(url: string): void {

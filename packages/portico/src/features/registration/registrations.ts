@@ -145,12 +145,10 @@ export class Registrations {
     );
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
-      throw unusable(
-        'no living client that registered itself has the client_id of the registration',
-      );
+      throw unusable('no active client that registered itself has this client_id');
     }
     if (!isRight) {
-      throw unusable(`the registration access token is not the one of the client ${client.id}`);
+      throw unusable(`the registration access token does not belong to the client ${client.id}`);
     }
     return client;
   }
@@ -185,7 +183,7 @@ export class Registrations {
     const addition = furtherMetadata.writing(client.id, further);
     if (!(await store.registrations.updateRegistration(replaced, tokenHash(token), addition))) {
       requireSamePlaces(await this.find(client.id, token), replaced);
-      throw unusable('the client ended at the same moment');
+      throw unusable('the client was revoked at the same moment');
     }
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;
@@ -224,7 +222,7 @@ export class Registrations {
     }
     const hash = tokenHash(token);
     const found = await store.initialAccessTokens.findInitialAccessToken(hash);
-    if (found === null) throw unusable('no initial access token is as the one that was sent');
+    if (found === null) throw unusable('the initial access token is unknown');
     if (found.expiresAt <= clock())
       throw unusable(`the initial access token ${found.id} has expired`);
     if (found.usesLeft <= 0)

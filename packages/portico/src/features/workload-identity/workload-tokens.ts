@@ -108,9 +108,10 @@ class WorkloadTokens implements ClientAssertions {
     const subject = await trustedIssuers.identify(token, issuer, audience);
     const workload = client?.keys.workload;
     if (workload === undefined) throw new JwsError('the client is not a workload');
-    if (workload.issuer !== issuer) throw new JwsError("its issuer is not the client's");
+    if (workload.issuer !== issuer)
+      throw new JwsError('its issuer is not the issuer of the client');
     if (!matchesSubject(workload.subject, subject))
-      throw new JwsError("its sub is not the client's");
+      throw new JwsError('its sub does not match the subject of the client');
     if (profile !== null && !profile.authenticationMethods.includes(this.type))
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,

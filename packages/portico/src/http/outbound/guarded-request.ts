@@ -153,7 +153,7 @@ export class GuardedRequests {
       );
       sent.on('error', reject);
       // If the server switches protocols, the request ends without an error. So report one.
-      sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
+      sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
   }

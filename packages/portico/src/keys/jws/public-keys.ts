@@ -101,7 +101,7 @@ function getMember(jwk: JsonObject, name: string): string {
   const value = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
   if (typeof value === 'string' && value.length <= LONGEST_MEMBER && /^[A-Za-z0-9_-]+$/.test(value))
     return value;
-  throw new JwkError(`has no ${name}, or one that cannot be read`);
+  throw new JwkError(`has no readable ${name}`);
 }
 
 function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObject {
