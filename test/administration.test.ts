@@ -722,7 +722,7 @@ describe('the overview', () => {
       Applications: 1,
       Authorizations: 2,
       'Open rotations': 1,
-      'Keys no longer signing': 0,
+      'Keys that no longer sign': 0,
     });
     await portal.server.clients.revoke(client.id);
     const revoked = await numbers();

@@ -293,7 +293,7 @@ describe('a pushed request that its client may no longer make', () => {
     expect([answered.status, answer.get('error')]).toEqual([status, 'invalid_scope']);
     expect((await open(url)).status).toBe(400);
     expect(refusals.map(({ detail }) => detail).at(-1)).toBe(
-      "the request_uri: it has expired, was used, is another client's, or never was",
+      'the request_uri: it has expired, was used, belongs to another client, or never existed',
     );
   });
 });
@@ -372,7 +372,7 @@ describe('a request to the authorization endpoint', () => {
     const browser = browserOf(ADA);
     const question = await questionOf(await server.send(browser, at(parameters())));
     const { request_id: id = '', csrf_token: token = '' } = question;
-    const lacking = 'the form lacks request_id, csrf_token or a decision that is known';
+    const lacking = 'the form does not have a request_id, a csrf_token or a known decision';
     const answers: readonly Readonly<Record<string, string>>[] = [
       { csrf_token: token, decision: 'allow' },
       { request_id: id, decision: 'allow' },
@@ -397,7 +397,7 @@ describe('a request to the authorization endpoint', () => {
           decision: 'allow',
         }),
       ),
-    ).toBe('no one is signed in in the session that the answer came with');
+    ).toBe('the session of this answer has no signed-in person');
     expect(await codeOf(browser, question)).not.toBeNull();
   });
 

@@ -424,7 +424,7 @@ describe('delivery', () => {
       await signOut(ada);
       await settled();
       expect(receiver.tokens).toHaveLength(1);
-      const reason = `the answer to the logout token has the status ${status}`;
+      const reason = `the response to the logout token has the status ${status}`;
       const kind = 'back_channel_logout';
       const listed = await portal.server.outbox.list({ receiver: client.id });
       expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
@@ -470,7 +470,7 @@ describe('delivery', () => {
     await expect
       .poll(() => portal.server.outbox.list({ receiver: client.id }))
       .toMatchObject([
-        { state: 'waiting', reason: 'the answer to the logout token has the status 500' },
+        { state: 'waiting', reason: 'the response to the logout token has the status 500' },
       ]);
     await portal.server.outbox.discard({ receiver: client.id });
   });
@@ -579,7 +579,7 @@ describe('the URI of a client', () => {
     ['https://client.example/logout#x', 'has a fragment'],
     ['https://me:secret@client.example/logout', 'carries credentials'],
     ['https://10.0.0.7/logout', 'has an IP address instead of a host name'],
-    ['https://client.example/a/../logout', 'is not written as URLs are'],
+    ['https://client.example/a/../logout', 'is not in normal form'],
     ['javascript:alert(1)', 'is not https'],
   ])('must be one that the server may request: %s', async (uri, problem) => {
     const metadata = { backchannel_logout_uri: [uri] };
@@ -770,7 +770,7 @@ describe('a host of your own', () => {
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
     expect(warnings).toEqual([
       [
-        'Sessions have ended, but what follows the commit failed: {exception}',
+        'Sessions have ended, but a step after the commit failed: {exception}',
         { exception: expect.objectContaining({ message: 'the store went away' }) as unknown },
       ],
     ]);

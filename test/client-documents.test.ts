@@ -263,7 +263,7 @@ describe('a client that is the URL of its document', () => {
       await adaThere.get(requestOf(publish({ scope: 'mcp:service' }), {}, offering)),
       offering,
     );
-    expect(reason).toContain('none of its scopes is offered here');
+    expect(reason).toContain('this server offers none of its scopes');
   });
 
   // @shows AS-21.4

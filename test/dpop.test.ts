@@ -617,7 +617,7 @@ describe('Bound tokens are required', () => {
     const code = await codeOf(client);
     const refused = await exchange(client, code, null);
     await expectRefused(refused, 'invalid_dpop_proof');
-    expect(await reasonOf(refused)).toContain('the client demands it');
+    expect(await reasonOf(refused)).toContain('the client requires it');
     const tokens = await tokensOf(await exchange(client, code, proof(key)));
     await expectRefused(await refresh(client, tokens.refresh_token, null), 'invalid_dpop_proof');
     await tokensOf(await refresh(client, tokens.refresh_token, proof(key)));
@@ -657,7 +657,7 @@ describe('Bound tokens are required', () => {
     const code = await codeOf(application);
     const refused = await exchange(application, code, null, {}, strict);
     await expectRefused(refused, 'invalid_dpop_proof');
-    expect(await reasonOf(refused)).toContain('the scope notes:write demands it');
+    expect(await reasonOf(refused)).toContain('the scope notes:write requires it');
     await tokensOf(await exchange(application, code, proof(key), {}, strict));
     const client = await registerClient(portal);
     const tokens = await tokensOf(await exchange(client, await codeOf(client), null));

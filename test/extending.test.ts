@@ -165,7 +165,7 @@ describe('a feature of the application', () => {
   test('cannot measure a server, because the feature telemetry does', () => {
     const measuring = (() => ({})) as never;
     expect(() => start({}, [{ name: 'own', measuring }])).toThrow(
-      'oauth_server:telemetry: is also done by the feature own (measuring); remove one of the two features',
+      'oauth_server:telemetry: is also provided by the feature own (measuring); remove one of the two features',
     );
   });
 });
@@ -409,10 +409,10 @@ describe('a grant of a feature', () => {
   });
 
   test.each([
-    [{ clients: undefined }, "must be for clients 'any' or 'confidential'"],
-    [{ clients: 'public' }, "must be for clients 'any' or 'confidential'"],
-    [{ begins: undefined }, "must begin 'person', 'organization', 'client' or null"],
-    [{ clients: 'any' }, "must be for clients 'confidential': it begins client access"],
+    [{ clients: undefined }, "must have clients: 'any' or 'confidential'"],
+    [{ clients: 'public' }, "must have clients: 'any' or 'confidential'"],
+    [{ begins: undefined }, "must have begins: 'person', 'organization', 'client' or null"],
+    [{ clients: 'any' }, "must have clients: 'confidential', because it begins client access"],
   ])('is refused if its rules are not clear: %j', (rules, why) => {
     expect(() => startWith(ON, [granting(rules)])).toThrow(
       `The grant type urn:example:own of own ${why}`,

@@ -160,7 +160,9 @@ test('a link needs the exact name of the account, and the error contains that na
 test('a host that names an account otherwise than it loads it gives no token', async () => {
   const server = serverWith({ accountFor: async () => ({ ...ADA, id: 'ADA' }) });
   expect((await present(server, SUBJECT)).status).toBe(500);
-  expect(logged.join('\n')).toContain('Host.loadAccount returned another account');
+  expect(logged.join('\n')).toContain(
+    'Host.loadAccount returned an account with another provider or id',
+  );
   expect((await server.access.list({ clientId: client.id })).items).toEqual([]);
 });
 

@@ -79,7 +79,7 @@ async function saidInstead(): Promise<
   const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
   return log
     .split('\n')
-    .filter((line) => line.includes('was not kept'))
+    .filter((line) => line.includes('was not stored'))
     .map((line) => (JSON.parse(line) as { record: { id: string; client_id: string } }).record);
 }
 

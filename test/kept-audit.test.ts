@@ -485,7 +485,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
       await database.execute('ALTER TABLE oauth_audit_away RENAME TO oauth_audit');
     }
     const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
-    const lines = log.split('\n').filter((line) => line.includes('was not kept'));
+    const lines = log.split('\n').filter((line) => line.includes('was not stored'));
     expect(lines.map((line) => (JSON.parse(line) as { record: Item }).record)).toMatchObject([
       { type: 'consent_granted', client_id: client.id, address: '127.0.0.1' },
       { type: 'tokens_issued', client_id: client.id },

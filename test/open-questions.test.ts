@@ -281,7 +281,7 @@ describe('a question that', () => {
     };
     expect(await refusalOf(() => usual.reload(ada, question))).toEqual({
       ...UNANSWERABLE,
-      reasons: ['it was put to the person with other scopes at the same moment'],
+      reasons: ['it was shown with other scopes at the same moment'],
       warnings: [],
     });
     const tokens = await usual.exchange(clientId, await usual.answer(ada, question));
@@ -303,7 +303,7 @@ describe('a question that', () => {
     ]) {
       expect(await refusalOf(again)).toEqual({
         ...UNANSWERABLE,
-        reasons: ['it was ended without an answer'],
+        reasons: ['it has ended without an answer'],
         warnings: [],
       });
     }
@@ -334,9 +334,9 @@ describe('a question that', () => {
     const question = await server.ask(browser, await server.newClient());
     const reason = async () => (await refusalOf(() => server.reload(browser, question))).reasons;
     browser.person = 'grace';
-    expect(await reason()).toEqual(['it was put to another person']);
+    expect(await reason()).toEqual(['it was shown to another person']);
     browser.person = 'ada';
-    expect(await reason()).toEqual(['it was ended without an answer']);
+    expect(await reason()).toEqual(['it has ended without an answer']);
   });
 
   // @shows AS-8.10
@@ -345,7 +345,7 @@ describe('a question that', () => {
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
     const attempts = [
-      [usual.reload, 'it was asked in another browser session'],
+      [usual.reload, 'it was shown in another browser session'],
       [usual.answer, 'the csrf_token does not belong to this request and browser session'],
     ] as const;
     const found = async () => {
@@ -578,7 +578,7 @@ describe('a rule that starts to apply after a question was shown', () => {
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
     await put(clientId, { profile: 'fapi2' });
-    await expectRefused(usual, ada, question, `the client ${clientId} is given nothing: `);
+    await expectRefused(usual, ada, question, `the client ${clientId} gets no access: `);
   });
 });
 
@@ -594,7 +594,7 @@ describe('a person', () => {
     );
     expect([answered.get('error'), answered.get('state')]).toEqual(['access_denied', 'the-state']);
     expect(logged.map(({ context }) => context['detail'])).toEqual([
-      'the person holds no permission behind the scopes asked for: "notes:read", "notes:write"',
+      'the person has no permission for the requested scopes: "notes:read", "notes:write"',
     ]);
   });
 
@@ -703,27 +703,28 @@ describe('a request that does not lead to a question', () => {
       { redirect_uris: `["${FOREIGN}?a=1"]` },
       { redirect_uri: `${FOREIGN}?a=2` },
       (id: string) =>
-        `the redirect_uri is "${FOREIGN}?…", the client ${id} is registered with "${FOREIGN}?…", and they differ in what is not shown here`,
+        `the redirect_uri is "${FOREIGN}?…", but the client ${id} is registered with "${FOREIGN}?…", and they differ in parts that the log does not show`,
     ],
     [
       'an address on another port',
       { redirect_uris: '["http://127.0.0.1:1/cb"]' },
       { redirect_uri: 'http://127.0.0.1:2/cb' },
       (id: string) =>
-        `the redirect_uri is "http://127.0.0.1:2/cb", the client ${id} is registered with "http://127.0.0.1:1/cb"; only a native application may be answered on another port`,
+        `the redirect_uri is "http://127.0.0.1:2/cb", but the client ${id} is registered with "http://127.0.0.1:1/cb"; only a native application may use another port`,
     ],
     [
       'an address, and has none',
       { redirect_uris: '[]' },
       {},
-      (id: string) => `the redirect_uri is "${FOREIGN}", the client ${id} is registered with none`,
+      (id: string) =>
+        `the redirect_uri is "${FOREIGN}", but the client ${id} is registered with none`,
     ],
     [
       'none of its addresses',
       { redirect_uris: `["${FOREIGN}","https://client.example/other"]` },
       { redirect_uri: 'https://client.example/third' },
       (id: string) =>
-        `the redirect_uri is "https://client.example/third", the client ${id} is registered with "${FOREIGN}", "https://client.example/other"`,
+        `the redirect_uri is "https://client.example/third", but the client ${id} is registered with "${FOREIGN}", "https://client.example/other"`,
     ],
     [
       'no address',
@@ -887,7 +888,7 @@ describe('a request that does not lead to a question', () => {
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,
-          detail: expect.stringContaining(`the client ${clientId} is given nothing: `) as string,
+          detail: expect.stringContaining(`the client ${clientId} gets no access: `) as string,
         }),
       ]);
     }
@@ -901,7 +902,7 @@ describe('a request that does not lead to a question', () => {
       ['', `the client ${clientId} sent no redirect_uri, or more than one`],
       [
         `${FOREIGN}/x`,
-        `the redirect_uri is "${FOREIGN}/x", the client ${clientId} is registered with "${FOREIGN}"`,
+        `the redirect_uri is "${FOREIGN}/x", but the client ${clientId} is registered with "${FOREIGN}"`,
       ],
     ] as const) {
       const { searchParams } = new URL(

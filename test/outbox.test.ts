@@ -233,7 +233,7 @@ test('dropped messages are logged once an hour for each receiver', async () => {
     for (const to of receivers) await one.send(to, '1');
     await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 20000');
     for (const to of receivers) expect(await one.send(to, '2', '3')).toBe(2);
-    return one.warnings.filter((line) => line.includes('20,000 wait'));
+    return one.warnings.filter((line) => line.includes('20,000 messages'));
   };
   expect(await full('a', 'b')).toEqual([
     expect.stringContaining('{"kind":"note","receiver":"a"}'),
@@ -303,7 +303,9 @@ test.each<[string, Partial<NewMessage>]>([
   const good = { kind: 'note', receiver: 'a', payload: '', expiresAt: clock() + WEEK };
   await one.database.transaction(async (connection) => {
     const adding = one.server.outbox.add(connection, [good, { ...good, ...wrong }]);
-    await expect(adding).rejects.toThrow(/^The (?:kind|receiver|payload|expiresAt) of a message /);
+    await expect(adding).rejects.toThrow(
+      /^(?:No feature delivers messages of the kind|The (?:receiver|payload|expiresAt) of a message) /,
+    );
   });
   expect(await counts()).toEqual({ waiting: 0, undelivered: 0, dropped: 0 });
 });
@@ -316,7 +318,7 @@ test('a delivery that returns no known outcome has failed', async () => {
   await receiver.has(1);
   await expect
     .poll(async () => (await one.server.outbox.list())[0]?.reason)
-    .toBe('the delivery returned no known outcome');
+    .toBe('the delivery returned an unknown outcome');
   await receiver.has(2);
   await untilCounts({ waiting: 0 });
   expect(payloads()).toEqual(['1', '1']);

@@ -203,7 +203,11 @@ describe('a code that is presented and at the same time', () => {
         tokens = await tokensOf(await exchange());
         await portal.suspend(GRACE);
       });
-      await expectRefused(strict, response, 'the account is gone, or may no longer sign in');
+      await expectRefused(
+        strict,
+        response,
+        'the account no longer exists, or may no longer sign in',
+      );
     } finally {
       await portal.restore(GRACE);
     }
@@ -297,7 +301,7 @@ describe('a refresh token that another request uses at the same time', () => {
     await begin(lenient);
     const { response, second } = await overtake({ scope: 'notes:read' });
     const detail =
-      'the refresh token was used for "notes:read", and is offered for "openid", "profile", "email", "notes:read", "notes:write"';
+      'the refresh token was used for "notes:read", and is now sent for "openid", "profile", "email", "notes:read", "notes:write"';
     await expectRefused(at, response, detail, 'invalid_scope');
     expect(await isActive(at, second)).toBe(true);
   });

@@ -132,7 +132,7 @@ const UNKNOWN = 'the token is unknown: never issued here, revoked, or expired lo
 const OTHER_SCHEME = 'the Authorization header is not of the scheme Bearer';
 const ILL_FORMED = 'the bearer token is not well formed';
 const UNBOUND = 'the token is not bound to a key';
-const BOUND = 'the token is bound to a key, and none is proved in the scheme Bearer';
+const BOUND = 'the token is bound to a key, but was sent with the scheme Bearer';
 
 describe('a token is refused, and the log says why', () => {
   test.each<[string, Fields, string, string | null, string]>([
@@ -187,7 +187,7 @@ describe('a token is refused, and the log says why', () => {
   });
 
   test('for another audience: both are named, without parts that may be secret', async () => {
-    const detail = `the token was granted for "${API}", oauth_server:audience is "https://other.example/?…"`;
+    const detail = `the token was granted for "${API}", but oauth_server:audience is "https://other.example/?…"`;
     expect(await refusal(elsewhere, ask(elsewhere, NOTES, bearer(unbound)))).toEqual([
       401,
       'Bearer DPoP',

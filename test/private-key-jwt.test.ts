@@ -781,16 +781,16 @@ describe('the log contains the reason for each rejected assertion, while the cli
       );
     expect(
       await reasonFor(await requestToken(portal, null, { ...grant, client_id: id })),
-    ).toContain('no assertion that is taken');
+    ).toContain('the request has no assertion that the server accepts');
     expect(
       await reasonFor(await requestToken(portal, null, { ...grant, client_id: secretOne.id })),
-    ).toBe('no secret came with the id of a confidential client');
+    ).toBe('the client is confidential, but the request has no secret');
     expect(await reasonFor(await requestToken(portal, { id, secret: 'x' }, grant))).toContain(
-      'a secret came with the id of a client that authenticates by private_key_jwt',
+      'the request has a secret, but the client authenticates by private_key_jwt',
     );
     expect(
       await reasonFor(await requestToken(portal, { id: publicOne.id, secret: 'x' }, grant)),
-    ).toBe('a secret came with the id of a public client, which has none');
+    ).toBe('the request has a secret, but the client is public and has none');
     await portal.server.clients.revoke(id);
     expect(await reasonFor(await ask(assertionOf(id, key)))).toBe(
       'of the assertion: the client was revoked',
@@ -836,7 +836,7 @@ describe('the keys of a client', () => {
     ['a symmetric one', 'symmetric', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
     ['RSA with 1,024 bits', '1024 bits', { keys: [newKey('RS256', 'a', 1024).jwk] }],
     ['RSA with 8,192 bits', '8192 bits', { keys: [{ ...rsa.jwk, n: `_${'A'.repeat(1364)}Q` }] }],
-    ['RSA with 16,384 bits', 'no n', { keys: [{ ...rsa.jwk, n: 'A'.repeat(2731) }] }],
+    ['RSA with 16,384 bits', 'no readable n', { keys: [{ ...rsa.jwk, n: 'A'.repeat(2731) }] }],
     ['RSA with exponent 1', 'exponent', { keys: [{ ...rsa.jwk, e: 'AQ' }] }],
     ['RSA with exponent 3', 'exponent', { keys: [{ ...rsa.jwk, e: 'Aw' }] }],
     ['for encryption alone', 'no key', { keys: [{ ...rsa.jwk, use: 'enc' }] }],

@@ -55,8 +55,8 @@ describe('with the key directory mounted read-only', () => {
   // @shows AS-11.12
   test.each([
     ['oauth:keys:rotate', 'no key was replaced'],
-    ['oauth:keys:generate', 'no key was made'],
-    ['oauth:keys:prune', 'old keys are still there'],
+    ['oauth:keys:generate', 'no key was created'],
+    ['oauth:keys:prune', 'old keys were not removed'],
   ])('%s prints one line about it, and changes nothing', async (command, effect) => {
     const before = await readdir(directory);
     const { code, stdout, stderr } = await run(command, '--json');
@@ -81,7 +81,7 @@ describe('with the key directory mounted read-only', () => {
         through: readOnly(empty),
       });
       expect(setup).toMatchObject({ code: 1, stdout: '' });
-      expect(setup.stderr).toContain('(EROFS: it is mounted read-only): no key was made');
+      expect(setup.stderr).toContain('(EROFS: it is mounted read-only): no key was created');
       expect(await readdir(empty)).toEqual([]);
     } finally {
       await rm(storage, { recursive: true });

@@ -201,13 +201,13 @@ describe('authenticatedAt()', () => {
 
   // @shows AS-44.3
   test.each([
-    ['must answer a valid Date as at', { at: new Date(Number.NaN) }],
-    ['must answer a valid Date as at', { at: 1_800_000_000_000 }],
-    ['must answer a valid Date as at', {}],
-    ['must answer a text as acr', { at: new Date(0), acr: '' }],
-    ['must answer a text as acr', { at: new Date(0), acr: 1 }],
-    ['must answer a list of texts as amr', { at: new Date(0), amr: 'pwd' }],
-    ['must answer a list of texts as amr', { at: new Date(0), amr: ['\ud800'] }],
+    ['must return a valid Date as at', { at: new Date(Number.NaN) }],
+    ['must return a valid Date as at', { at: 1_800_000_000_000 }],
+    ['must return a valid Date as at', {}],
+    ['must return a string as acr', { at: new Date(0), acr: '' }],
+    ['must return a string as acr', { at: new Date(0), acr: 1 }],
+    ['must return a list of strings as amr', { at: new Date(0), amr: 'pwd' }],
+    ['must return a list of strings as amr', { at: new Date(0), amr: ['\ud800'] }],
   ])(
     'that breaks a rule causes an error, and the person sees no question: %s, not %j',
     async (problem, given) => {
@@ -236,7 +236,7 @@ describe('authenticatedAt()', () => {
     const left = await ask({ max_age: '60' });
     expect(errorOf(await comeBack(left))).toBe('login_required');
     expect(logged).toContain(
-      'Host.authenticatedAt answered a time in the future: {at}; it is ignored',
+      'Host.authenticatedAt returned a time in the future: {at}. Portico ignores this time',
     );
     answer = () => ago(-60_000);
     const tokens = await tokensFrom(await ask({ max_age: '60', scope: 'openid' }));

@@ -164,7 +164,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
     await portal.suspend(ADA);
     expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(
-      'the account is gone, or may no longer sign in',
+      'the account no longer exists, or may no longer sign in',
     );
     await portal.restore(ADA);
     const next = (await (
@@ -194,10 +194,10 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
     expect(await offered({ code_verifier: 'x'.repeat(43) })).toBe('the code_verifier is wrong');
     expect(await offered({ redirect_uri: 'https://client.example/callback/' })).toBe(
-      `the redirect_uri is "https://client.example/callback/", the code was asked for with "${REDIRECT_URI}"`,
+      `the redirect_uri is "https://client.example/callback/", but the code was requested with "${REDIRECT_URI}"`,
     );
     expect(await offered({ resource: 'https://other.example/api' })).toBe(
-      'the resource is "https://other.example/api", the code was granted for none',
+      'the resource is "https://other.example/api", but the code was granted for none',
     );
     const code = await fresh();
     await exchangeCode(portal, client, code);
@@ -224,11 +224,13 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect(await call(narrow.access_token)).toBe('the token has no scope notes:read');
     await portal.deny(ADA, 'notes:read');
     expect(await call(tokens.access_token)).toBe(
-      'the person holds no permission for the scope notes:read',
+      'the person does not have the permission for the scope notes:read',
     );
     await portal.grant(ADA, 'notes:read');
     await portal.suspend(ADA);
-    expect(await call(tokens.access_token)).toBe('the account is gone, or may no longer sign in');
+    expect(await call(tokens.access_token)).toBe(
+      'the account no longer exists, or may no longer sign in',
+    );
     await portal.restore(ADA);
     await refresh(portal, client, tokens.refresh_token);
     await refresh(portal, client, tokens.refresh_token);
@@ -297,10 +299,10 @@ describe('the log names the exact reason, while the client gets one answer for a
     const asked = async (redirect_uri: string) =>
       reasonFor(await fetch(authorizationUrl(portal, client, { redirect_uri })));
     expect(await asked('https://client.example/Callback')).toBe(
-      `the redirect_uri is "https://client.example/Callback", the client ${client.id} is registered with "${REDIRECT_URI}"`,
+      `the redirect_uri is "https://client.example/Callback", but the client ${client.id} is registered with "${REDIRECT_URI}"`,
     );
     expect(await asked('https://me:hunter2@client.example/callback?token=hunter2#hunter2')).toBe(
-      `the redirect_uri is "https://…@client.example/callback?…", the client ${client.id} is registered with "${REDIRECT_URI}"`,
+      `the redirect_uri is "https://…@client.example/callback?…", but the client ${client.id} is registered with "${REDIRECT_URI}"`,
     );
   });
 
@@ -341,7 +343,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     [{ code_challenge_method: undefined }, 'no code_challenge_method was sent, which means plain'],
     [
       { resource: 'https://other.example/?key=1' },
-      'the resource asked for is "https://other.example/?…", oauth_server:audience is none',
+      'the requested resource is "https://other.example/?…", but oauth_server:audience is none',
     ],
     [{ response_type: 'token' }, 'the response_type is "token"'],
   ])('of an authorization request with %j', async (changes, reason) => {
@@ -362,7 +364,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
     expect(
       await reasonFor(await requestToken(portal, null, { ...form, client_id: client.id })),
-    ).toBe('no secret came with the id of a confidential client');
+    ).toBe('the client is confidential, but the request has no secret');
     expect(await reasonFor(await requestToken(portal, null, form))).toBe('no client id was sent');
   });
 });
@@ -423,11 +425,11 @@ describe('input of a stranger cannot write its own log line', () => {
           grant_type: 'client_credentials',
           resource: `https://some-app.some-hill-70162bb9.eastus.apps.example/${verifier}`,
         },
-        'the resource asked for is "https://some-app.some-hill-70162bb9.eastus.apps.example/[…]", oauth_server:audience is none',
+        'the requested resource is "https://some-app.some-hill-70162bb9.eastus.apps.example/[…]", but oauth_server:audience is none',
       ],
       [
         { grant_type: 'client_credentials', resource: `https://${client.secret}.example` },
-        'the resource asked for is "https://[…].example", oauth_server:audience is none',
+        'the requested resource is "https://[…].example", but oauth_server:audience is none',
       ],
     ] as const) {
       const owner = await registerClient(portal, {

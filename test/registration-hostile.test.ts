@@ -297,7 +297,7 @@ describe('the log', () => {
       });
     });
     expect(lines).toContain('https://…@app.example/?…');
-    expect(lines).toContain('no initial access token is as the one that was sent');
+    expect(lines).toContain('the initial access token is unknown');
     expect(lines).not.toContain(secret);
   });
 

@@ -473,7 +473,7 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
       ),
     ],
     proof_without_time: [
-      sending('its iat is missing, or no time', () => proof({ iat: undefined })),
+      sending('its iat is missing, or not a time', () => proof({ iat: undefined })),
     ],
     proof_from_the_future: [
       sending('its iat is in the future', () => proof({ iat: now() + 3600 })),
@@ -490,7 +490,7 @@ describe('an API that accepts bound tokens gets the reasons for rejected request
       sending('its jwk has a private or symmetric part', () =>
         proof({}, { jwk: { ...jwk, d: 'the-private-part' } }),
       ),
-      sending('its jwk is of another kind, or not for signing', () =>
+      sending('its jwk has an unsupported type, or is not for signing', () =>
         proof({}, { jwk: { ...jwk, use: 'enc' } }),
       ),
     ],

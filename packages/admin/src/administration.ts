@@ -53,7 +53,8 @@ export class Administration {
         form === null ? 302 : 303,
       );
     }
-    // Accept only `true`. A host may return another value by mistake, for example rows or a string.
+    // Accept only `true`. By mistake, a host may return another value, for example rows or a
+    // string.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -64,7 +65,7 @@ export class Administration {
     return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** Shows the page. If the request is invalid, shows a page with the reason. */
+  /** Shows the page. If the request is invalid, the page contains the reason. */
   async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
       return await PAGES[name].show(this.#asked(name, visitor, request));
@@ -146,7 +147,7 @@ export class Administration {
 
   /**
    * Rejects the request. Emits at most one audit event per minute for each person and reason. The
-   * endpoint writes the log line.
+   * endpoint that handles the request writes the log line.
    */
   async #refuse(
     { user }: Visitor,
@@ -175,7 +176,7 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
       message:
         'Only administrators of this server can open it. You are signed in with another account.',
     },
-    `the person does not hold ${permission}`,
+    `the person does not have the permission ${permission}`,
     {
       status: 403,
       code: 'access_denied',

@@ -2,7 +2,7 @@ import type { Client } from 'portico';
 import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
-/** Returns a short label for each special property of the client. */
+/** Returns short labels for the client's special properties. */
 export function badges({
   public: isPublic,
   applicationType,
@@ -36,7 +36,7 @@ export function openUntil(
     : null;
 }
 
-/** Returns how the client authenticates. The result is a name from RFC 7591 section 2. */
+/** Returns how the client authenticates, by its name from RFC 7591 section 2. */
 export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

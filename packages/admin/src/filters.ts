@@ -7,7 +7,7 @@ export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** The values that the person can choose. "All" is always added. */
+  /** The values that the person can choose, besides "All". */
   readonly options?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** Returns the current filters, for links to the same list. */
+/** Returns the current filters. Use them for links to the same list. */
 export function readFilters(
   { query }: Asked,
   filters: readonly Filter[],

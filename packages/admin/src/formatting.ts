@@ -23,7 +23,7 @@ export function code(text: string): Html {
   return markup`<code>${words(visible(text))}</code>`;
 }
 
-/** Replaces each invisible character with its number. */
+/** Replaces each invisible character with its Unicode number. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
@@ -55,8 +55,8 @@ export function calledBy({ id }: PersonReference, { name, email }: KnownPerson):
 }
 
 /**
- * Formats the data about a person that the name does not show: the email address, the id, and the
- * state of the account.
+ * Formats the data that the person's name does not show: the email address, the id, and the state
+ * of the account.
  */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
@@ -69,7 +69,7 @@ export function aboutPerson(person: PersonReference, { name, email, account }: K
   }`;
 }
 
-/** The text for each state of an account. It is null if the state is not shown. */
+/** The text for each state of an account. Null if the page does not show the state. */
 const ACCOUNTS: Readonly<Record<KnownPerson['account'], string | null>> = {
   active: null,
   suspended: 'suspended',
@@ -93,7 +93,7 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 
 /**
  * Returns the notice to show after a form's action. `told` maps each action to its text. The URL
- * contains only the action's name, so a link cannot put text on the page.
+ * contains only the action's name. So a link from an attacker cannot put text on the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done)

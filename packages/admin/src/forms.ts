@@ -16,8 +16,8 @@ export interface FormSubject {
   /** What the action changes, such as a client's id. */
   readonly target: string;
   /**
-   * All data that the page shows about the target. If the data changes before the form is sent, the
-   * form is rejected.
+   * All data that the page shows about the target. If this data changes before the form is sent,
+   * the form is rejected.
    */
   readonly state: unknown;
 }
@@ -28,9 +28,9 @@ const LIFETIME = 1_800_000;
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. A form works once, within half an hour, and only
- * for the person and browser that it was created for. `administration.ts` checks the request's
- * origin first.
+ * The CSRF check for the administrator's pages. A form works only once, only within half an hour,
+ * and only for the person and browser that it was created for. `administration.ts` checks the
+ * request's origin first.
  */
 export class Forms {
   readonly #singleUses: Server['singleUses'];
@@ -54,9 +54,9 @@ export class Forms {
   }
 
   /**
-   * Checks a form and marks it as used. Across all processes, each form is accepted only once.
-   * Returns null if the form is accepted: the caller must then do the action immediately. Otherwise
-   * returns the reason for the log.
+   * Checks a form and marks it as used. Each form is accepted only once, even if several processes
+   * receive it. Returns null if the form is accepted. In that case, the caller must do the action
+   * immediately. Otherwise returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';

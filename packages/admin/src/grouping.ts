@@ -8,7 +8,7 @@ export interface HeldGroup {
   readonly more: boolean;
 }
 
-/** One page of a list that has one row for each person and application. */
+/** One page of a list with one row for each person and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
   /** The cursor of the next page. It is null on the last page. */
@@ -42,7 +42,7 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // Skip a group that has a newer authorization, because it is on an earlier page.
+    // Skip a group with a newer authorization. It is on an earlier page.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }

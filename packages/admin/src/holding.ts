@@ -7,8 +7,8 @@ import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
  * Returns one row for each person and application. Each row has a form that ends the access and
- * posts to `action`. `known` returns the application's data about a person. If all rows belong to
- * one person, pass null, so that the rows do not repeat the name.
+ * posts to `action`. `known` returns the application's data about a person. Pass null if all rows
+ * belong to one person: the rows then do not repeat the name.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],

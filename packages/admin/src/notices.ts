@@ -1,16 +1,16 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long a notice is shown after the action, in milliseconds. During this time, the notice
- * survives a reload of the page.
+ * How long a notice is shown after the action, in milliseconds. If the person reloads the page
+ * during this time, the notice is still shown.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * Notices about a completed form action. After the action, the server redirects the browser to a
- * page whose parameter `done` names the action. The server signs this parameter, so that a link
- * from another person cannot show a false notice.
+ * Notices about a completed action. After the action, the server redirects the browser to a page
+ * whose parameter `done` names the action. The server signs this parameter, so that a link from an
+ * attacker cannot show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;

@@ -72,7 +72,7 @@ export interface Shown {
   readonly status?: number;
 }
 
-/** Why a form was rejected, and the values that were sent with it. */
+/** Why a form was rejected, and the values in the form. */
 export interface Refused {
   readonly reason: string;
   readonly form: Parameters;

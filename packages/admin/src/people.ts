@@ -29,7 +29,7 @@ export const MOST_FOUND = 20;
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Loads the application's data about these people. If a person's data does not arrive in time, the
+ * Loads the application's data about these people. If the data about a person arrives too late, the
  * page shows only the id.
  */
 export async function knownPeople(
@@ -101,8 +101,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Shortens a string. Returns null for a value that is not a string, because a host in JavaScript
- * may return any value.
+ * Shortens a string. Returns null for any other value, because a host in JavaScript may return any
+ * value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

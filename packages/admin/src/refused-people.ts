@@ -40,8 +40,8 @@ export class RefusedPeople {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Compare the absolute difference. Otherwise, events could be missing for a long time after the
-    // clock is set back.
+    // Compare the absolute difference. Otherwise, after the clock is set back, no event would be
+    // due for a long time.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

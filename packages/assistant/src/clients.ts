@@ -18,7 +18,7 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** The registered client for a role, compared with the configuration. */
+/** The registered client for a role, and how it differs from the configuration. */
 export interface FoundClient {
   readonly wanted: WantedClient;
   /** The registered client. It is null if no client is registered for the role. */
@@ -73,9 +73,8 @@ export async function findClients(
 /**
  * Whether a client has this role. The service client has the service scope. The linking client has
  * the name that `assistant:setup` gave it, and a configured callback or scope. The vendor's
- * callback alone is not enough, because another client may also have it. Only clients that an
- * operator registered can have a role, because anyone can choose the name and callback of other
- * clients.
+ * callback alone is not enough, because other clients may also have it. Only a client that an
+ * operator registered can have a role, because other clients can choose any name and callback.
  */
 export function playsRole(
   client: Client,

@@ -13,8 +13,8 @@ function isExactHttps(value: string): boolean {
 }
 
 /**
- * The schema of the section `assistant`. It does not check the listing. The export and the doctor
- * check it later.
+ * The schema of the section `assistant`. It does not check the listing. The listing is checked when
+ * you export it or run the doctor.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),

@@ -12,7 +12,8 @@ export interface Subject {
 }
 
 /**
- * What an examination found. A finding belongs to the examined part, unless it names another part.
+ * The result of an examination. A finding belongs to the examined part, unless it names another
+ * part.
  */
 export type Findings = readonly (Finding | Check)[];
 

@@ -33,7 +33,7 @@ export interface ClientSetup {
    */
   readonly client_secret: string | null;
   /**
-   * The result for the client. `differs` means that the registration differs from the
+   * What happened to the client. `differs` means that the registration differs from the
    * configuration. Such a registration stays unchanged.
    */
   readonly state: 'registered' | 'unchanged' | 'differs';
@@ -127,11 +127,11 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file in the folder of the target. */
+/** A manifest in a temporary file in the target folder. */
 export interface ManifestDraft {
   /**
-   * Publishes the manifest in one atomic step. If the target exists, returns false and does not
-   * replace the target.
+   * Publishes the manifest in one atomic step. If the target file exists, returns false and does
+   * not replace it.
    */
   publish(): Promise<boolean>;
   discard(): Promise<void>;

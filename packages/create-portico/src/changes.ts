@@ -46,7 +46,7 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** Keeps the existing file unchanged, and puts the new text into a file beside it. */
+/** Keeps the existing file unchanged. Puts the new text into another file next to it. */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));

@@ -26,7 +26,7 @@ export interface Manifest {
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-/** The detected properties of an application. */
+/** What was detected about an application. */
 export interface Detected {
   /** The absolute path of the application's folder. */
   readonly folder: string;
@@ -59,7 +59,7 @@ const LOCK_FILES: readonly (readonly [file: string, PackageManager])[] = [
   ['bun.lockb', 'bun'],
 ];
 
-/** Whether the folder contains only files that a new repository has. */
+/** Whether all files in the folder are files that a new repository has. */
 export function isEmpty(folder: string): boolean {
   const started = new Set(['.git', '.gitignore', 'README.md', 'LICENSE']);
   return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
@@ -145,7 +145,7 @@ function moduleKindOf(
   language: Detected['language'],
 ): Detected['modules'] {
   if (type === 'module') return 'esm';
-  // Bundlers and `module: esnext` write ES modules, regardless of package.json.
+  // Bundlers and `module: esnext` create ES modules, whatever package.json says.
   const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
   return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
 }

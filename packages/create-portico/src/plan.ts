@@ -47,7 +47,7 @@ const CLIENT = 'First client';
 /** Returns the plan for an existing application. */
 export function planForApplication(detected: Detected, answers: Answers): Plan {
   const { framework, database } = answers;
-  // The detection looked for the session libraries of the detected framework only.
+  // Session libraries were detected only for the detected framework.
   const seen = framework === detected.framework ? detected : { ...detected, session: null };
   const { directory, suffix, extension, imported } = layoutOf(seen, answers);
   const own = (name: string) => `${name}${suffix}`;

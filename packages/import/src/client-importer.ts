@@ -116,7 +116,7 @@ export class ClientImporter {
       const read = readClientRecord(record, clock(), demands, rights);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
-      // Also find a client that has expired, because its row still uses the id.
+      // Also find a client that has expired. Its row still uses the id.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, demands, clock());
@@ -181,8 +181,8 @@ function readSecret(
 }
 
 /**
- * Throws if the existing client differs from the record, because an import never changes an
- * existing client.
+ * Throws if the existing client differs from the record. An import never changes an existing
+ * client.
  */
 async function requireSame(
   existing: Client,

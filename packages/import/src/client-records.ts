@@ -23,13 +23,13 @@ export interface ClientRecord {
    * record does not contain the time.
    */
   readonly createdAt: number | null;
-  /** How the client differs from the record, including omitted fields. */
+  /** How the client differs from the record, including fields that were left out. */
   readonly changes: readonly string[];
 }
 
 /**
- * Fields that the import omits and reports. They only describe the client to people, or this server
- * does not support them and the client works without them.
+ * Fields that the import leaves out and reports. Either they only describe the client to people, or
+ * this server does not support them and the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',

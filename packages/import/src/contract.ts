@@ -42,7 +42,7 @@ export interface ClientImportOptions extends ImportOptions {
   readonly newSecrets?: boolean;
 }
 
-/** The result for one record. In a dry run, it is the result that a real import would have. */
+/** The result for one record. In a dry run, this is the result that a real import would have. */
 export interface ImportedRecord {
   /** The position of the record. The first one is 1. */
   readonly record: number;

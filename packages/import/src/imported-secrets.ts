@@ -83,8 +83,8 @@ export function createImportedSecrets(
 
   /**
    * Derives the secret with this salt and this number of iterations. Then does the remaining
-   * iterations up to the limit, so that every secret takes the same time. It always calls `derive`
-   * twice, because each switch to another thread also takes time. The two calls together do one
+   * iterations up to the limit, so that every secret takes the same time. Always calls `derive`
+   * twice, because each switch to another thread also takes time. Together, the two calls do one
    * iteration more than the limit.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
@@ -102,12 +102,13 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Wait in the queue once for both calls. Otherwise clients could wait for different times.
+    // Enter the queue once for both calls. With two entries, the waiting time could differ between
+    // clients.
     const derived =
       iterations === 0
         ? null
         : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Compute this for every hash, because it takes almost no time.
+    // Compute this for every kind of hash. It takes almost no time.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];

@@ -110,9 +110,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns a hash's format and cost, without the salt and the value, plus the lengths of the salt
- * and the value. All hashes from one hasher with the same cost have the same shape. Accepts the PHC
- * string format and bcrypt (`$2b$12$…`). Returns null for other formats.
+ * Returns the shape of a hash: its format, its cost, and the lengths of the salt and the value. All
+ * hashes from one hasher with the same cost have the same shape. Accepts the PHC string format and
+ * bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

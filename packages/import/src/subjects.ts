@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Writes each subject separately. A person who signs in during the import may get a new subject,
- * and keeps it. The next import reports the difference.
+ * Write each subject separately. A person who signs in during the import may get a new subject, and
+ * keeps it. The next import reports this difference.
  */
 async function write(
   { store }: Server,

@@ -102,8 +102,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Use a separate queue for people's passwords. Otherwise, many simultaneous sign-ins could keep
-    // clients from authenticating with their secrets.
+    // Hash people's passwords in a separate queue. Otherwise, many people who sign in at the same
+    // time could keep clients from authenticating.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;
@@ -116,7 +116,7 @@ class KitApplication extends StartedApplication implements Application {
     super.completeRoutes();
   }
 
-  /** Adds the kit's sign-in page. It is not called if the application has its own. */
+  /** Adds the kit's sign-in page. Not called if the application has its own sign-in page. */
   #addSignIn(): void {
     const { config, name, csrf, logOverload, removed } = this.#kit;
     if (csrf === null) return;

@@ -57,7 +57,7 @@ export class Dispatcher {
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
-      // An error in a hook must not reach the caller either.
+      // Even an error in a hook must not make this method reject.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {

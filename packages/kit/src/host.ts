@@ -12,7 +12,7 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session that each person was read from. `loadAccount` uses it: the server calls
+   * The session from which each person was read. `loadAccount` uses it, because the server calls
    * `loadAccount` once after `signedIn` has returned a person.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
@@ -44,8 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
-    // The secret stays the same when the same person signs in again, and ends with the session. It
-    // can therefore identify the session.
+    // The secret identifies the session: it ends with the session, and does not change when the
+    // same person signs in again.
     sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };

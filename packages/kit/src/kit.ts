@@ -25,9 +25,7 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/**
- * The parts that the kit creates for an application before its plugins and routes are registered.
- */
+/** What the kit creates before plugins and routes are registered. */
 export class Kit {
   /** The kit's own settings. */
   readonly config: KitConfig;
@@ -74,7 +72,7 @@ export class Kit {
         ? null
         : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
             // The plugin creates the server after the kit. Until then, there is no server to
-            // inform.
+            // notify.
             if (!application.services.has(OAUTH_SERVER)) return async () => {};
             return authorizationServerOf(application).sessionEndedIn(connection, ended);
           });

@@ -33,10 +33,10 @@ export class CallLimit {
     const each = MINUTE / this.#perMinute;
     const now = this.#clock();
     const known = this.#usedUntil.get(caller) ?? now;
-    // If the stored time is too far in the future, the clock was set back. Ignore that time.
+    // If the stored time is too far in the future, the clock was set back. Ignore the stored time.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
-    // A batch larger than the limit is allowed only after a minute without messages. The whole
-    // batch then counts against the caller's next messages.
+    // A batch that is larger than the limit is allowed only if the caller sent nothing for a
+    // minute. Then the whole batch counts, so the caller's next messages must wait.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, string>>;
 
 const NO_FIELDS: Fields = {};
 
-/** The endpoint whose responses contain the challenges. */
+/** The MCP endpoint that sends the challenges. */
 interface Challenged {
   readonly server: AuthorizationServer;
   readonly api: ProtectedApi;
@@ -39,9 +39,9 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. A client without
-   * a token does not learn from the headers which tools exist. `binding` is the part of the refusal
-   * about bound tokens.
+   * Returns the headers for a request that may not use anything on this endpoint. They do not tell
+   * a client without a token which tools exist. `binding` is what the refusal says about tokens
+   * that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -81,10 +81,9 @@ export class Challenges {
   }
 
   /**
-   * Whether the person lacks the permission for one of these uses. If `used` is null, returns
-   * whether the person lacks every permission for the resource. If true, the endpoint sends no
-   * challenge: no other token would help this person, and clients would request authorization
-   * repeatedly.
+   * Whether the person lacks the permission for one of these uses. If `used` is null, whether the
+   * person lacks every permission for the resource. If true, the endpoint sends no challenge: no
+   * other token would help this person, and clients would ask for authorization again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;

@@ -104,8 +104,8 @@ export class McpContext {
   }
 
   /**
-   * Calls `answer`, which can get the request's token from `token()`. Responds with 500 if `answer`
-   * fails.
+   * Calls `answer`. While it runs, `token()` returns the token of the request. Responds with 500 if
+   * `answer` fails.
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
@@ -123,7 +123,8 @@ export class McpContext {
   logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
-    // Status 499 means that the caller hung up. The caller gets no response, so log nothing.
+    // Status 499 means that the caller has disconnected. The caller gets no response, so do not log
+    // one.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -137,8 +138,8 @@ export class McpContext {
   }
 
   /**
-   * Returns the client's address for the log. Returns null if the host fails to find it, because a
-   * failure must not replace the response with an error.
+   * Returns the address of the client for the log. Returns null if the host fails, because this
+   * failure must not replace the response.
    */
   #clientAddress(request: Request): string | null {
     try {
@@ -157,7 +158,7 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   const isKnown =
     server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
-  // Without this check, the endpoint would accept tokens for another API (RFC 8707 section 2).
+  // Throw, because otherwise the endpoint would accept tokens for another API (RFC 8707 section 2).
   const problem =
     server.resources.length === 0 && path === MCP_PATH
       ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }
@@ -169,7 +170,7 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
 }
 
 /**
- * Returns the endpoint's settings. If its resource sets `challenge`, the endpoint also sends
+ * Returns the settings of the endpoint. If its resource sets `challenge`, the endpoint sends
  * challenges.
  */
 function challengingAs(

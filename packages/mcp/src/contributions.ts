@@ -44,7 +44,7 @@ export class Contributions {
     };
   }
 
-  /** Returns everything that the features guard. Tools are not included. */
+  /** Returns everything that the features guard, without tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
@@ -66,7 +66,7 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded resources that these requests use. Tools are not included. */
+  /** Returns the guarded items of features that these requests use, without tools. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
@@ -84,7 +84,7 @@ export class Contributions {
     const method = this.#method(request.method);
     if (method === null) return null;
     if (readAs(method.type, request) === null) {
-      const message = `The parameters are not those of ${request.method}.`;
+      const message = `The parameters are not valid for ${request.method}.`;
       return { error: { code: ProtocolErrorCode.InvalidParams, message } };
     }
     const use = method.uses?.(request.params) ?? null;

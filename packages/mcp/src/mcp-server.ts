@@ -106,9 +106,9 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients omit the
- * resource's path, so for `/mcp` the server also responds at the shorter URL. An installation with
- * a different base path does not respond there, because the shorter URL may belong to another
+ * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients leave
+ * out the path of the resource, so for `/mcp` the server also responds at the shorter URL. An
+ * installation with another base path does not, because the shorter URL may belong to another
  * installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {

@@ -17,7 +17,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** These routes do not use a session, so they need no CSRF check. */
+/** These routes use no session, so they need no CSRF check. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -139,8 +139,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings have the same wrong value, report the value only once. With several
-    // resources, the audience may be a different resource.
+    // If both settings contain the same wrong value, report it only once. With several resources,
+    // the audience may be another resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)

@@ -25,7 +25,7 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Properties that features add to the server. Each feature declares its properties here. */
+/** Properties that features add to the server. Declare the properties of your feature here. */
 export interface FeatureMembers {
   /**
    * The initial access tokens that let clients register themselves. Present if
@@ -59,7 +59,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered clients. */
   readonly clients: Clients;
-  /** The ways an application can become a client without an operator. Features provide them. */
+  /**
+   * The ways in which an application can become a client without an operator. Features provide
+   * them.
+   */
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
@@ -118,7 +121,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * await committed();
    */
   sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
-  /** Whether this scope is built in or configured. */
+  /** Whether this scope is built in or is in `oauth_server:scopes`. */
   offers(scope: string): boolean;
   /**
    * Returns the scopes that the person currently has the permission for. Does not check what the
@@ -126,8 +129,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * Tells the server the protected API's requirements besides tokens. Call it before the first
-   * request.
+   * Adds requirements of the protected API in addition to tokens. Call it before the first request.
    */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */
@@ -141,8 +143,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
-   * Records that an application mounts the server. The mounts call this method. Under
-   * `APP_ENV=dev`, the server prints a warning to standard error if migrations are missing.
+   * Records that an application mounts the server. Each mount calls this method. Under
+   * `APP_ENV=dev`, the server then prints a warning to standard error if migrations are missing.
    */
   mounted(): void;
   /**
@@ -155,8 +157,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** The host. Defaults fill in the methods and properties that your application leaves out. */
   readonly host: CompleteHost;
   /**
-   * Passes an event to the host, as for the server's own events. If audit storage is on, also
-   * stores the event. Never rejects. Use the methods of `audit` to read the stored events.
+   * Sends an event to the host, like the server's own events. If `oauth_server:audit:keep` is on,
+   * also stores the event. Never rejects. Use the methods of `audit` to read the stored events.
    */
   readonly audit: ServerAudit;
   /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */

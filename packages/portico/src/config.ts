@@ -19,8 +19,8 @@ export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema for the claims that a scope releases. An error names the list or a single claim, not
- * the whole scope.
+ * The schema for the claims that a scope releases. A problem is reported for the list or for a
+ * single claim, not for the whole scope.
  */
 const claims = z
   .custom<readonly string[]>(() => true)
@@ -46,7 +46,7 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
-/** The keys of a scope object that the core reads. */
+/** The keys of a scope object that the core defines. */
 export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
 
 /** The settings of a scope object after validation. */
@@ -155,9 +155,10 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// These types are written by hand, like the types of the features and the kit. If they were derived
-// from the schema, editors would show no doc comments: TypeScript 7's language server shows none
-// for mapped types. `npm run configuration` compares keys, types and defaults with the schema.
+// These types are written by hand, like those of the features and the kit. If they were derived
+// from the schema, editors would show no doc comments, because the language server of TypeScript 7
+// shows none for mapped types. `npm run configuration` compares keys, types and defaults with the
+// schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets

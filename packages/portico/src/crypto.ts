@@ -35,8 +35,8 @@ export function tokenHash(token: string): string {
 }
 
 /**
- * Returns the HMAC-SHA-256 of the parts, in base64url. Different lists of parts never produce the
- * same input.
+ * Returns the HMAC-SHA-256 of the parts, in base64url. Two different lists of parts never result in
+ * the same input.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -55,8 +55,8 @@ export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8A
 }
 
 /**
- * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`,
- * so pass the same `about` to `openText`.
+ * Encrypts the content with AES-256-GCM and returns base64url. `about` is authenticated but not
+ * part of the result, so pass the same `about` to `openText`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);

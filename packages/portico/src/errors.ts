@@ -49,10 +49,7 @@ export class OAuthError extends Error {
   }
 }
 
-/**
- * A request must prove that the client holds its key, but the proof is missing, invalid or
- * incomplete.
- */
+/** The request must prove a key, but the proof is missing, invalid or incomplete. */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
   /** The value of the response parameter `error`. */
@@ -155,9 +152,9 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The server refuses a browser request, but must not redirect (RFC 6749 section 4.1.2.1). It shows
- * a page instead. The message and the title are in English, for the log. `text` is for the person,
- * in the person's language.
+ * The server refuses a request of a browser. It must not redirect to the client (RFC 6749 section
+ * 4.1.2.1), so it shows a page. The message and the title are in English, for the log. `text` is
+ * for the person, in the person's language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
@@ -304,7 +301,7 @@ export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** The host did not respond in time. A later attempt may succeed. */
+/** The host took too long to respond. A later attempt may succeed. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 

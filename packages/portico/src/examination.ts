@@ -2,13 +2,13 @@ import type { WrittenStore } from './store/write-nothing.ts';
 import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** One part of the doctor's report about a feature. A part without findings is left out. */
+/** One part of the doctor's report, about a feature. A part without findings is left out. */
 export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
    * What this part examines. The doctor skips an examination of `clients` if the store does not
-   * respond. It reports findings about `registered clients` after its own findings about clients.
+   * respond. Findings about `registered clients` follow the doctor's own findings about clients.
    * Default: `application`.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
@@ -51,7 +51,7 @@ export interface ExaminedApplication {
   hasRoute?(name: string): boolean;
   /** Returns the application's response to a request. */
   fetch?(request: Request): Promise<Response>;
-  /** The validated configuration. The doctor reads `csrf_exempt_routes`. */
+  /** The validated configuration of the application. The doctor reads `csrf_exempt_routes`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** The application's views. `problems` returns the views that cannot be compiled. */
   readonly views?: {

@@ -1,5 +1,5 @@
 /**
- * The building blocks for packages that extend Portico: HTTP, texts, views, limits and rules for
+ * Building blocks for packages that extend Portico: HTTP, texts, views, limits and rules for
  * clients. They do not change within a minor version.
  */
 export { CodeExchange, type CodeRules } from './grants/code-exchange.ts';

@@ -62,8 +62,8 @@ export type ConfigOf<Shape extends ConfigShape> = {
 };
 
 /**
- * A feature of the server. The same feature object can serve several servers. Each of its functions
- * receives `Config`: the section `oauth_server`, including the feature's own keys.
+ * A feature of the server. One feature object can be used for several servers. Each of its
+ * functions receives `Config`: the section `oauth_server`, including the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in error messages, in lower snake case. */
@@ -82,7 +82,7 @@ export interface Feature<Config = OAuthServerConfig> {
    * accepts it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Returns the problems of settings that are valid individually but not in combination. */
+  /** Returns problems of the configuration: settings that are valid alone but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
    * Returns the migrations of the feature's own tables, in order. Returns none if the feature is
@@ -115,13 +115,13 @@ export interface Feature<Config = OAuthServerConfig> {
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
   /** Returns the other issuers whose assertions the feature accepts. */
   trustedIssuers?(config: Config): readonly TrustedIssuer[];
-  /** The security profile that the feature offers. */
+  /** The security profile that the feature provides. */
   readonly profile?: ProfileOffer<Config>;
-  /** Algorithms for signing ID tokens. */
+  /** Algorithms that the feature adds for signing ID tokens. */
   readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Message catalogs for languages besides English, by language tag (BCP 47). */
   readonly messages?: Catalogs;
-  /** The feature's endpoints. They exist only while the feature is on. */
+  /** The endpoints of the feature. They exist only if the feature is on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads the feature's console commands. */
   commands?(): Promise<AddCommands>;
@@ -151,13 +151,13 @@ export interface Feature<Config = OAuthServerConfig> {
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A requirement of clients, and whether a server meets it. */
+/** A demand that clients can have, and whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
-  /** Whether a server with this configuration meets the requirement. */
+  /** Whether a server with this configuration meets the demand. */
   meets(config: Config): boolean;
 }
 
-/** A field in the metadata of clients, and whether a server offers it. */
+/** A field in client metadata, and whether a server offers it. */
 export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
   /** Whether a server with this configuration offers the field. */
   isOffered(config: Config): boolean;
@@ -170,8 +170,8 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
   /** The `oauth_server` settings that the profile sets when it applies to the whole server. */
   readonly demanded: Readonly<Record<string, unknown>>;
   /**
-   * The contributions that features must make when the profile applies to the whole server. If one
-   * is missing, the server does not start.
+   * What other features must provide if the profile applies to the whole server. If something is
+   * missing, the server does not start.
    */
   readonly needs: readonly (keyof Contribution)[];
   /** Returns the problems of the configuration when the profile applies to the whole server. */
@@ -206,8 +206,8 @@ export interface Contribution {
    */
   readonly directRequests?: DirectRequests;
   /**
-   * Returns an error if a client sends an authorization request through the browser but must send
-   * it directly to the server.
+   * Returns why this client must send its authorization requests directly to the server, or null if
+   * it may send them through the browser.
    */
   readonly indirectRefusal?: IndirectRefusal;
   /** Returns whether to accept a redirect URI that the client has not registered. */
@@ -231,8 +231,8 @@ export interface Contribution {
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members for ID tokens or introspection responses, from the details that an interaction
-   * or `keepsDetails` has stored with the authorization.
+   * Returns members for ID tokens or introspection responses. `details` is what an interaction or
+   * `keepsDetails` has stored with the authorization.
    */
   readonly describe?: DescribesDetails;
   /**
@@ -244,8 +244,8 @@ export interface Contribution {
   /** Called in the transaction that ends sessions of the application. */
   readonly sessionEnded?: OnSessionEnd;
   /**
-   * Finds the `sid` of the browser's session, if the feature adds the claim `sid` to ID tokens. At
-   * most one feature can provide this.
+   * Finds the `sid` of the browser's session. Provide this only if the feature adds the claim `sid`
+   * to ID tokens. At most one feature can provide this.
    */
   readonly sid?: FindSid;
   /** Removes the feature's data about a person whom an operator erases. */
@@ -320,8 +320,8 @@ export interface Contribution {
    */
   readonly secretHasher?: PasswordHasher;
   /**
-   * Decides how the server responds when a refresh token is used a second time. At most one feature
-   * can provide this.
+   * Decides how the server responds to the second use of a refresh token. At most one feature can
+   * provide this.
    */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** Describes the protected API to clients. At most one feature can provide this. */
@@ -359,8 +359,8 @@ export interface Parts {
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
-   * Returns the details for an authorization that a person allows on a feature's page with this
-   * request. Returns undefined if there are no details.
+   * Returns the details to store with an authorization that a person allows on a page of the
+   * feature. `request` contains the person's answer. Returns undefined if there are no details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Finds the `sid` of the browser's session. Null if ID tokens contain no `sid`. */
@@ -371,7 +371,7 @@ export interface Parts {
   readonly accessPath: string | null;
   /** Returns the whole server. Call it only while you handle a request. */
   readonly server: () => AuthorizationServer;
-  /** The application that the doctor examines. Null if only its store is known. */
+  /** The application that the doctor examines. Null if the doctor knows only the store. */
   readonly examined: ExaminedApplication | null;
 }
 

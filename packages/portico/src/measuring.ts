@@ -1,6 +1,6 @@
 /**
- * The data that the server reports to telemetry. It never contains a secret, token or code. The
- * only client input is the request that `begin` receives for an endpoint.
+ * The data that the server reports to telemetry. It contains no secret, token or code. It contains
+ * no text from clients either, except in the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -68,11 +68,11 @@ export interface Telemetry {
    * Called when a request is refused. `reason` is one of a fixed set, for example `invalid_grant`.
    */
   refused(endpoint: string, reason: string): void;
-  /** Called when an authorization code or a refresh token is used again. */
+  /** Called when a client uses an authorization code or a refresh token a second time. */
   replayed(what: 'code' | 'refresh_token'): void;
   /**
-   * Called after expired rows of one kind, for example `access_tokens`, were removed. `count` is at
-   * least 1.
+   * Called after expired rows of one kind, for example `access_tokens`, were removed. `count` is
+   * the number of removed rows, at least 1.
    */
   removed(rows: string, count: number): void;
   /** Called when a server starts. From then on, you can read the server's state. */
@@ -98,7 +98,7 @@ export interface Measurement {
 
 /**
  * The state of the server. A method that returns a promise may reject, for example while the store
- * is unavailable.
+ * cannot be reached.
  */
 export interface ObservedServer {
   /**

@@ -111,8 +111,8 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Turns a failure to read the body into an error. If the sender disconnected, the error is
- * `invalid_request`, because the server is not at fault.
+ * Returns an error for a body that cannot be read. If the sender disconnected, this is
+ * `invalid_request`, because the server made no mistake.
  */
 export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');

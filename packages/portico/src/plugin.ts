@@ -184,7 +184,7 @@ const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
 function configurationWithKeyPath(application: Application): OAuthServerConfig {
   const config = sectionOf(application.config);
-  // The default path is inside STORAGE_DIR (AS-2.8).
+  // By default, the keys are inside STORAGE_DIR (AS-2.8).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH
       ? path.join(application.storageDirectory, 'oauth', 'keys')

@@ -9,7 +9,7 @@ import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts'
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** The description of the profile in the command's help, printed after its name. */
+  /** The description of the profile in the help of a command. It follows the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
@@ -24,7 +24,7 @@ export interface SecurityProfile {
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after use. If not, each use replaces the token. */
+  /** Whether a refresh token stays valid after its use. If false, each use replaces the token. */
   readonly refreshTokensStay: boolean;
   /** Whether a missing code verifier counts as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
@@ -49,14 +49,16 @@ interface GovernedClient {
 
 /** A profile that a server offers. */
 export interface OfferedProfile extends SecurityProfile {
-  /** Whether the profile applies to the whole server. */
+  /** Whether the profile applies to the whole server, not to single clients. */
   readonly isServers: boolean;
-  /** The configuration keys that the profile needs but that are off. */
+  /** The configuration keys that the profile needs but that are not turned on. */
   readonly missing: readonly string[];
 }
 
-const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
-/** Used if no feature of this server provides the client's profile. The client gets no tokens. */
+const UNKNOWN_PROFILE = 'its profile is unknown on this server';
+/**
+ * A profile for clients whose profile no feature of this server provides. It gives them no tokens.
+ */
 const UNKNOWN: SecurityProfile = {
   name: '',
   says: '',
@@ -141,8 +143,8 @@ export class Profiles {
 }
 
 /**
- * Whether the client only uses introspection. The server's profile does not apply to such a client,
- * because it receives neither tokens nor data about people.
+ * Whether the client uses only introspection. The server's profile does not apply to such a client,
+ * because the client receives neither tokens nor data about people.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

@@ -5,18 +5,18 @@
 
 const MOST_CHARACTERS = 200;
 /**
- * Matches text that is at least as long as this server's secrets, tokens and codes. A client may
+ * Matches text that is as long as this server's secrets, tokens and codes, or longer. A client may
  * send a secret in the wrong place.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /**
- * Matches a code verifier (RFC 7636 section 4.1). Does not match the hostname of a URI, which may
- * look the same.
+ * Matches a code verifier (RFC 7636 section 4.1), but not a hostname in a URI, which may look the
+ * same.
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
 /**
- * Matches the last word of a shortened text. The word may be part of a secret that was cut off and
- * is no longer recognizable.
+ * Matches the last word of a shortened text. It may be the start of a secret that can no longer be
+ * recognized.
  */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
@@ -56,17 +56,20 @@ export function quotedList(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The minimum length of an imported secret. Shorter text cannot be a secret. */
+/**
+ * The minimum length of a secret that was imported from another server. Shorter text cannot be a
+ * secret.
+ */
 const SHORTEST_SECRET = 16;
 
 /**
  * Quotes an unknown client id for the log. The log should reveal a typing error, but not a secret
- * that was sent as the id.
+ * that a client sent as its id.
  *
- * - An id in this server's format, or too short to be a secret, is shown in full.
+ * - An id in this server's format, or an id that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.
- * - Any other id is shortened in the middle: at most four characters remain at each end, and never
- *   more than a quarter of the id in total.
+ * - Any other id is shortened in the middle. At most four characters remain at each end, and at
+ *   most a quarter of the id in total.
  */
 export function quotedClientId(clientId: string): string {
   if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);

@@ -43,8 +43,8 @@ export function logRefusal(
 }
 
 /**
- * Returns the caller's address, or null if the host throws. An error of the host must not turn the
- * refusal into a server error.
+ * Returns the address of the caller, or null if the host throws. An error of the host must not turn
+ * the refusal into a server error.
  */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
@@ -88,8 +88,8 @@ function getDetail(error: Error): string {
 const clients = new Note<string>('client');
 
 /**
- * Records which client sent a request, so that the log can name the client if the request is
- * refused.
+ * Records the client of a request. If the request is refused later, the log can then name the
+ * client.
  */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);

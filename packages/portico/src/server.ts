@@ -22,7 +22,7 @@ import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
-/** The parts that one server and its features share. */
+/** What the parts and features of one server share. */
 export interface Server {
   /** The issuer (RFC 8414 section 2). */
   readonly issuer: string;
@@ -46,7 +46,7 @@ export interface Server {
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API for tokens when a request names no resource. Null if no API is configured. */
+  /** The API that tokens are for if a request names no resource. Null if no API is configured. */
   readonly audience: string | null;
   /** All resources that tokens can be issued for. */
   readonly resources: Resources;
@@ -82,7 +82,7 @@ export interface Server {
   readonly audit: ServerAudit;
   /** Removes expired rows. */
   readonly pruning: Pruning;
-  /** Tracks single-use values across all processes. */
+  /** Records the use of values that can be used only once, across all processes. */
   readonly singleUses: SingleUses;
   /** Fields that features add to the metadata of clients. */
   readonly furtherMetadata: FurtherMetadata;
@@ -113,9 +113,9 @@ export interface Server {
 export interface ClientArrival {
   /** One sentence for the doctor's report. */
   readonly says: string;
-  /** The words that follow "Applications come". */
+  /** Words for a sentence that starts with "Applications come". */
   readonly as: string;
-  /** The initial access tokens that clients can register with. Default: none. */
+  /** The initial access tokens for registration. Missing if clients need none. */
   readonly tokens?: ArrivalTokens;
 }
 
@@ -136,8 +136,7 @@ export interface Sealer {
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the content was encrypted with the current key. The server will soon remove the
-   * previous key.
+   * Whether the content was encrypted with the current key. If not, its key will soon be removed.
    */
   isCurrent(sealed: string): boolean;
 }

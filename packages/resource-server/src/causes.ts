@@ -15,8 +15,8 @@ export function codeWithin(error: unknown): string | null {
 }
 
 /**
- * Returns an error's code or, if it has none, its class name, for example `TypeError`. Returns null
- * if it has neither.
+ * Returns the code of an error or, if it has none, the name of its class, for example `TypeError`.
+ * Returns null if it has neither.
  */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);

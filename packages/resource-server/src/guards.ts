@@ -23,8 +23,8 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// The types below describe only the parts of each framework that the guards use, because this
-// package does not depend on the frameworks.
+// The types below describe only the parts of each framework that the guards use. This package does
+// not depend on the frameworks.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
@@ -136,8 +136,8 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       }
       tokens.set(req, outcome);
     } catch (error) {
-      // Express 4 ignores the promise, so a rejection would end the process. The promise can
-      // reject, for example, if the application sends a response while this guard waits.
+      // Express 4 ignores the promise, so a rejection would end the process. For example, the
+      // promise can reject if the application sends a response while this guard waits.
       next(error);
       return;
     }

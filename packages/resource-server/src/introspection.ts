@@ -32,8 +32,8 @@ export interface IntrospectedToken {
 const TIMEOUT = 5000;
 
 /**
- * A token that this API accepts. If it is bound, each request also needs a proof, even if the
- * introspection response comes from the cache.
+ * A token that this API accepts. If it is bound to a key, each request also needs a proof, even if
+ * the introspection response comes from the cache.
  */
 export interface UsableToken {
   readonly token: IntrospectedToken;
@@ -129,8 +129,8 @@ export class Introspection {
     // `performance.now()`, because the system clock can jump back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now())
       return found.answer;
-    // The time limit starts before the request, because the server may revoke the token before the
-    // response arrives.
+    // The time limit starts before the request is sent, because the server may revoke the token
+    // before the response arrives.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
     // A later request may already have stored a newer response. Do not replace it.

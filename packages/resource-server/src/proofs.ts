@@ -14,8 +14,8 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * Thrown when the process cannot remember more proofs of a key. It can then not know whether a
- * proof was used before.
+ * Thrown if the process cannot remember more proofs of a key. Without remembering a proof, it could
+ * not detect a second use.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -92,8 +92,8 @@ export class Proofs {
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt, thumbprint);
-      // Also accept 1, because some database drivers return it. Reject all other values, such as
-      // rows.
+      // Also accept 1, which some database drivers return for true. Reject all other values, such
+      // as rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
@@ -107,11 +107,11 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. A key may have at most as many proofs as there is free room, so a
- * single key gets at most half of the room, and other keys can still use proofs.
+ * Remembers proofs in memory. A key may have at most as many proofs as there is free space. So a
+ * single key gets at most half of the space, and other keys can still use proofs.
  *
- * Removes expired proofs each time the number of proofs has doubled, and at most once per second
- * if there is too little room. The average cost of a proof then does not depend on their number.
+ * Removes expired proofs each time their number has doubled, and at most once per second if there
+ * is too little space. So the average cost of a proof does not depend on their number.
  */
 export function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   const keys = new Map<string, Map<string, number>>();

@@ -94,8 +94,8 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener, which cannot affect the response: exceptions are ignored, and a returned
- * promise is not awaited.
+ * Calls the listener. It cannot affect the response: its exceptions are ignored, and a promise that
+ * it returns is not awaited.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);

@@ -72,7 +72,7 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** All forms in which the secret is sent, because a response could repeat any of them. */
+  /** The secret in all forms in which it is sent. A response could repeat any of them. */
   readonly #credentials: readonly string[];
 
   /**
@@ -168,8 +168,8 @@ class IntrospectingServer {
     if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
     const { clientId } = token;
-    // Reject a bound token with the scheme Bearer, and an unbound token with the scheme DPoP (RFC
-    // 9449 section 7.2).
+    // A bound token must not be sent with the scheme Bearer, and an unbound token must not be sent
+    // with the scheme DPoP (RFC 9449 section 7.2).
     if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
     if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
     if (boundTo === null) {

@@ -4,8 +4,8 @@ import { noConnection } from './failures.ts';
 /** How long a request waits for a connection from a driver's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
 /**
- * The maximum number of requests that may wait for a connection. Portico rejects further requests.
- * The limit is needed because a request cannot leave the queue of the pool.
+ * The maximum number of requests that may wait for a connection. Portico rejects further requests,
+ * because a request that waits in the driver's queue cannot be taken out.
  */
 const MOST_WAITING = 1000;
 

@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait on an embedded engine: it has no server that could recover. After a permanent disk
-  // error, every write would wait.
+  // Do not wait for an embedded engine. It has no server that could become available again. After a
+  // permanent disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -83,7 +83,7 @@ interface CommitParts {
   readonly statements: { execute: Engine['execute'] };
   readonly store: object;
   readonly limits: TransactionLimits;
-  /** How long to wait for an unresponsive server, in milliseconds. */
+  /** How long to wait for a server that does not respond, in milliseconds. */
   readonly within: number;
 }
 
@@ -135,8 +135,8 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // Do not call `committed` after a conflict. The work runs again, and a result of `false`
-      // would prevent the retry.
+      // Do not call `committed` after a conflict. The work runs again after a conflict, and a
+      // result of `false` would prevent this.
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;
@@ -159,7 +159,7 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 
 /**
  * Rejects statements on the store while one of its transactions runs. On SQLite, such a statement
- * would wait forever. On a server, it would wait once all connections are in use.
+ * would wait forever. On a server, it would wait if all connections were in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

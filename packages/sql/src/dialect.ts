@@ -40,8 +40,8 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. It locks the selected rows and skips rows that another
-   * transaction has locked. Empty if a transaction already locks everything.
+   * The end of a SELECT in a transaction. It locks the selected rows, and skips rows that another
+   * transaction has locked. Empty if a transaction locks everything anyway.
    */
   readonly lockingUnlocked: string;
   /**
@@ -63,9 +63,9 @@ export interface StatementDialect {
   readonly readsAreForGood: boolean;
   /**
    * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
-   * It then assumes that every client has an average number of rows, and scans the primary key. To
-   * make it use the index, put the client column first in ORDER BY and write the condition with
-   * `isValue`.
+   * Such an engine assumes that every client has an average number of rows, and scans the primary
+   * key. To make it use the index, put the client column first in ORDER BY and write the condition
+   * with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
@@ -102,8 +102,8 @@ export interface SchemaDialect {
    */
   partialIndex(condition: string): string;
   /**
-   * Returns statements that reserve space in each page of a table for new versions of rows, so that
-   * updates need not write to an index.
+   * Returns statements that reserve space in each page of a table. New versions of rows fit into
+   * this space, so updates need not write to an index.
    */
   roomForUpdates(table: string): readonly string[];
   /**

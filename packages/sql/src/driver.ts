@@ -41,9 +41,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Returns why a pool's driver is too old, or null. A pool does not report its version, so this
- * function checks the version of the installed driver if that driver created the pool. Otherwise it
- * returns null, and other code checks the features of the pool.
+ * Returns why the driver of a pool is too old, or null. A pool does not report its version. If the
+ * installed driver created the pool, this function checks the installed version. Otherwise it
+ * returns null, and other code checks what the pool can do.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -60,8 +60,8 @@ export async function refusalOfOld(
 }
 
 /**
- * Returns the installed version if it is too old. Returns null if the version is recent enough or
- * unknown, for example in a bundle.
+ * Returns the installed version if it is too old. Returns null if it is recent enough or unknown,
+ * for example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {
   try {

@@ -1,6 +1,6 @@
 /**
- * Recognize errors by their `code`, not by their class: a CLI that is installed elsewhere has its
- * own copy of this package, so two classes can have the same name.
+ * Recognize errors by their `code`, not by their class. A CLI that is installed elsewhere has its
+ * own copy of this package, so there can be two classes with the same name.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';
 const OVERLOADED = 'PORTICO_OVERLOADED';

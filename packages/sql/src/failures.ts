@@ -34,8 +34,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
- * nothing, and the next attempt uses another name or no name.
+ * Whether the name of a prepared statement was wrong, on PostgreSQL. In that case, the statement
+ * did nothing. The next attempt uses another name or no name.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -47,8 +47,8 @@ const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
 const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
 /**
- * Creates the error for a transaction that failed because other transactions kept changing the same
- * rows.
+ * Creates the error for a transaction that failed because other transactions changed the same rows
+ * again and again.
  */
 export function tooManyConflicts(cause: unknown): Error {
   const message =

@@ -14,7 +14,7 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   const values = new Map(rows.map(([name, value]) => [name.toLowerCase(), String(value)]));
   const text = (name: string): string => {
     const value = values.get(name);
-    if (value === undefined) throw new Error(`it names no ${name}`);
+    if (value === undefined) throw new Error(`the server reports no ${name}`);
     return value;
   };
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };

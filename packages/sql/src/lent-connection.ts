@@ -30,8 +30,8 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. Further statements are rejected with it,
-   * because on MySQL, each statement after a deadlock would commit separately.
+   * The error that rolled back the open transaction. Further statements are rejected with the same
+   * error. Without this, MySQL would commit each statement after a deadlock separately.
    */
   #undone: { readonly error: unknown } | null = null;
 

@@ -15,7 +15,7 @@ export interface TransactionLimits {
   readonly timer: Timer;
 }
 
-/** The transaction whose work is running now. */
+/** The transaction whose work runs now. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**
@@ -40,8 +40,8 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for the work of a transaction. At the end, it waits for running statements. It
- * rejects later statements, because other code may already use the underlying connection.
+ * The connection for the work of a transaction. At the end, it waits for statements that still run.
+ * It rejects later statements, because other code may already use the underlying connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;

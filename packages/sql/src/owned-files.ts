@@ -108,8 +108,8 @@ export function openToAppend(file: string, flags = APPENDING): number {
 }
 
 /**
- * Creates a file. Returns null if the name is taken. The file is opened exclusively, so the
- * function does not follow links, and changes the owner only of new files.
+ * Creates a file. Returns null if the name is taken. The file is opened exclusively. So the
+ * function follows no links, and changes the owner only of new files.
  */
 function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
   let descriptor: number;
@@ -196,8 +196,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder. Does not follow a link that has replaced it. A folder that is not empty is
- * not the one that was created here.
+ * Opens the new folder, but not a link that has replaced it. A folder that is not empty is not the
+ * folder that was created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -223,7 +223,7 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Throws on systems other than Linux: there, an open folder has
+ * Returns the path of an open folder. Throws on systems other than Linux. There, an open folder has
  * no path, and its owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {

@@ -32,7 +32,9 @@ export interface PoolFigures {
 
 export type { PooledConnection };
 
-/** Runs reads of several callers in one round trip. Rejects if the connection failed. */
+/**
+ * Runs reads of several callers in one round trip to the server. Rejects if the connection failed.
+ */
 export type ReadTogether = (
   connection: PooledConnection,
   reads: readonly Read[],
@@ -63,8 +65,8 @@ export function numberOrNull(found: unknown): number | null {
 }
 
 /**
- * How much longer this process waits for a statement than the server does, in milliseconds: until
- * the server answers, the outcome is unknown.
+ * How much longer this process waits for a statement than the server does, in milliseconds. If it
+ * stopped waiting first, the outcome would be unknown.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
@@ -76,7 +78,7 @@ export class PoolEngine implements Engine {
   readonly #openPool: () => Promise<Pool>;
   readonly #isStatementError: (error: unknown) => boolean;
   readonly #limits: PoolLimits;
-  /** Null if each read runs by itself. */
+  /** Combines reads of several callers. Null if each read runs by itself. */
   readonly #reads: SharedReads | null;
   #opening: Promise<Pool> | null = null;
   #opened: Pool | null = null;
@@ -202,7 +204,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // Ignore a rollback error: the first error is reported.
+      // Ignore the error of the rollback. The first error is reported.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -251,8 +253,8 @@ export class PoolEngine implements Engine {
       const now = timer.now();
       const use = this.#uses.get(connection);
       if (use === undefined) {
-        // Connections that were created at the same time, for example after an outage, must not all
-        // end at the same time.
+        // Add a random time: connections that were created at the same time, for example after an
+        // outage, must not all end at the same time.
         const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
         this.#uses.set(connection, { until, generation: this.#generation });
         return connection;

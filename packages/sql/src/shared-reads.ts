@@ -10,8 +10,9 @@ export interface Read {
 }
 
 /**
- * What a server answered to several reads that were sent together: all results in the order of the
- * reads, or the position and the error of the read that failed. If one failed, none took effect.
+ * The answers of a server to several reads that were sent together: either all results, in the
+ * order of the reads, or the position and the error of the read that failed. If one failed, none
+ * took effect.
  */
 export type SharedAnswer =
   | { readonly results: readonly StatementResult[] }
@@ -23,7 +24,9 @@ export interface WaitingRead extends Read {
   readonly reject: (error: unknown) => void;
 }
 
-/** How many reads are sent together at most. More would wait longer for each other. */
+/**
+ * How many reads are sent together at most. With more, the reads would wait longer for each other.
+ */
 const MOST_TOGETHER = 32;
 
 /** How many parameters a shared read has at most. */
@@ -49,7 +52,7 @@ export function isShareable({ sql, parameters }: Read): boolean {
   );
 }
 
-/** Collects the reads of one turn of the event loop. */
+/** Collects the reads that start in one turn of the event loop. */
 export class SharedReads {
   readonly #send: (reads: readonly WaitingRead[]) => void;
   #waiting: WaitingRead[] = [];

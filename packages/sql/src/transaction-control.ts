@@ -14,9 +14,9 @@ const ENDS_OR_BEGINS = new RegExp(
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
 
 /**
- * Throws for a statement that begins or ends a transaction. After an early end, each later
- * statement would be committed separately. A new transaction would stay open, and the connection's
- * next user would be inside it.
+ * Throws for a statement that begins or ends a transaction. If the transaction ended early, each
+ * later statement would be committed separately. A new transaction would stay open, and the next
+ * user of the connection would be inside it.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))

@@ -58,8 +58,8 @@ export const access: Page = {
 };
 
 /**
- * Marks the form as used, and returns `end`. Calling `end` ends the authorizations that one person
- * gave to one application. It returns whether all of them have ended.
+ * Marks the form as used, and returns a function. This function ends the authorizations that one
+ * person gave to one application, and returns whether all of them have ended.
  */
 export async function groupInForm(
   sent: Sent,

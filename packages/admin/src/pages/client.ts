@@ -95,8 +95,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Return a page instead of a redirect. A secret in the URL would appear in the browser's
-      // history and in logs.
+      // Return a page instead of a redirect, because a secret in a URL would appear in the
+      // browser's history and in logs.
       return {
         title: 'A new secret',
         body: markup`

@@ -51,7 +51,7 @@ export const overview: Page = {
 
 /**
  * Returns the numbers. Reads at most `EXAMINED` rows for each number, so that large tables do not
- * slow down the page. If there are more rows, the page shows that the number is higher.
+ * slow down the page. If there are more rows, the page says that the number is higher.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;
@@ -72,7 +72,7 @@ async function numbers({ parts, links }: Asked): Promise<Html> {
     [links.access, 'Authorizations', held.authorizations, held.isAll],
     [links.rotations, 'Open rotations', rotations.living, rotations.last === null],
     [links.keys, 'Keys that sign', ofState('signing'), true],
-    [links.keys, 'Keys no longer signing', ofState('retired'), true],
+    [links.keys, 'Keys that no longer sign', ofState('retired'), true],
   ];
   return markup`<ul class="tiles" role="list">${tiles.map(
     ([href, text, count, isAll]) => markup`

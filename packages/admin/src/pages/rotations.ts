@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients that one page reads. The page can show all of them, even if every
- * client's secret is being rotated.
+ * The maximum number of clients to read for one page. The page can show all of them, even if each
+ * has a previous secret.
  */
 const EXAMINED = 5000;
 

@@ -11,8 +11,8 @@ import { code } from '../formatting.ts';
 
 /**
  * Returns the field name for a scope. Each scope has a separate field, because browsers do not send
- * unchecked boxes. The scope's name is hex-encoded, because some frameworks interpret brackets in
- * field names.
+ * unchecked boxes. The name of the scope is hex-encoded, because some frameworks give brackets in
+ * field names a meaning.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
@@ -46,7 +46,7 @@ export function updateFields(
 ): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
-  // Also show a scope or a grant that this server no longer has, so that the operator can remove
+  // Also show a scope or a grant that this server no longer offers, so that the operator can remove
   // it.
   const offered = [...new Set([...known.scopes, ...scopes.keys()])];
   const grants = [...new Set([...server.grantTypes.rights, ...known.grants])];

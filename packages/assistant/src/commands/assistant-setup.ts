@@ -36,7 +36,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         readonly json?: boolean;
       }) => {
         const application = await context.application();
-        // First do the steps that may fail, because they change nothing.
+        // Do the steps that may fail first. They change nothing.
         const file = manifest === undefined ? null : path.resolve(manifest);
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);

@@ -15,7 +15,7 @@ export interface Edit {
   readonly lines: readonly string[];
 }
 
-/** Where the host file is. */
+/** The location of the host file. */
 export interface Place {
   /** Its path, such as `src/portico.ts`. */
   readonly host: string;

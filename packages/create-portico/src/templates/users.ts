@@ -45,7 +45,8 @@ const IMPORTS: Readonly<Record<Reader, string>> = {
 function selectFrom(engine: UsersDatabase['engine'], table: UsersTable): string {
   const quoted = (name: string) => (engine === 'mariadb' ? `\\\`${name}\\\`` : `"${name}"`);
   const { id, email, fullName, name } = table;
-  // Read the id as text: as a number, JavaScript rounds it or refuses it from 2^53 on.
+  // Read the id as text. As a number, an id of 2^53 or more would be rounded or rejected by
+  // JavaScript.
   const text = engine === 'mariadb' ? 'CHAR' : 'TEXT';
   const columns = `CAST(${quoted(id)} AS ${text}) AS id, ${quoted(email)} AS email, ${quoted(fullName)} AS name`;
   const parameter = engine === 'postgres' ? '$1' : '?';

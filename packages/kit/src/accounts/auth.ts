@@ -48,8 +48,7 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // End the session, so that neither the inactive person nor the next person in this browser can
-    // use it.
+    // End the session. Neither the inactive person nor the next person in this browser may use it.
     await this.#session.signOut();
     return null;
   }

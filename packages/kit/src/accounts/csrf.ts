@@ -65,7 +65,7 @@ export class CsrfTokens {
 
   /**
    * Checks the token of the sign-in form. Accepts both kinds of tokens, because the person may have
-   * signed in in another tab after this form was opened.
+   * signed in in another tab after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
@@ -150,7 +150,8 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may read the body. Continue with the returned request: its body is unread.
+   * browser. The check may read the body. Continue with the returned request, whose body can still
+   * be read.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

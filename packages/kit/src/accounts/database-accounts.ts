@@ -56,7 +56,8 @@ interface AccountRow {
 export type DatabaseAccounts = Readonly<AccountTable>;
 
 /**
- * The methods are properties, so that an application can spread the object and replace a method.
+ * The methods are properties, so that an application can copy the object with the spread syntax and
+ * replace a method.
  */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
@@ -75,8 +76,8 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a batch of reads, the server also needs the permissions. Read them together with the
-    // account.
+    // In a group of reads, the server will also need the permissions. So read them together with
+    // the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<
@@ -154,8 +155,8 @@ class AccountTable implements AccountProvider {
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // An engine might store a malformed string as a different string. Another person could then
-    // sign in with the different string.
+    // Reject a malformed string. A database engine might store it as a different string, and
+    // another person could then sign in with that string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);

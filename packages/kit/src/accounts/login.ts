@@ -73,13 +73,13 @@ interface SignInForm {
   readonly identifier: string;
   /** The error. It is null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the password or the identifier is wrong. It is false if they were not checked. */
+  /** Whether the password or the identifier is wrong. False if they were not checked. */
   readonly invalid: boolean;
   /** Whether a signed-in person must authenticate again. It is sent in the form field `again`. */
   readonly again: boolean;
 }
 
-/** Settings for the kit's own pages. */
+/** Settings for the pages of the kit. */
 export interface SignInSettings {
   /** The application's name for people. */
   readonly name: string;
@@ -187,9 +187,11 @@ export class SignInPage {
 
   /**
    * Whether a page of this application sent the form. Without this check, another site could sign a
-   * person in to an attacker's account. `Sec-Fetch-Site: same-origin` is enough, because signing in
-   * uses no session data. The token alone would fail if a new browser opens two tabs: each tab gets
-   * a cookie, and the browser keeps only one of them.
+   * person in to an attacker's account.
+   *
+   * `Sec-Fetch-Site: same-origin` is enough, because signing in uses no session data. Do not rely
+   * on the token alone: if a new browser opens two tabs, each tab gets a cookie, and the browser
+   * keeps only one of them.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;

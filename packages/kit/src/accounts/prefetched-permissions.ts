@@ -9,20 +9,20 @@ interface Prefetched {
 }
 
 /**
- * The maximum number of permissions that are read together with an account. These are the first
- * permissions that the server has looked up.
+ * The maximum number of permissions to read together with an account. The first permissions that
+ * the server looked up are chosen.
  */
 const MOST_NAMES = 16;
 
 /**
- * Reads permissions together with an account, because a token check looks them up next. The
- * permissions are kept only until the check ends. The next check reads them again.
+ * Reads permissions together with an account, because a token check looks them up next. Keeps the
+ * permissions only until the check ends. The next check reads them again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
   /**
-   * Returns the permissions to read together with an account. Returns null outside a batch of
+   * Returns the permissions to read together with an account. Returns null outside a group of
    * reads, or if the server has not looked up a permission yet.
    */
   names(): readonly string[] | null {

@@ -120,8 +120,8 @@ export class SessionRows {
 
   /**
    * Removes all sessions of a person. Returns how many it removed. Also informs the authorization
-   * server that each session has ended, because a running request might use a session that the
-   * server has not recorded yet.
+   * server about each of them: a running request might use a session that the server has not
+   * recorded yet.
    */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {

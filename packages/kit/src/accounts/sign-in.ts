@@ -69,8 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // Reject an empty password even if the provider would accept it: check a random password
-    // instead.
+    // Do not let the provider check an empty password, because it might accept it. Check a random
+    // password instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -99,7 +99,7 @@ export function guardSignIn(
 }
 
 /**
- * Returns the key that counts attempts for an account. The key is a hash, because people sometimes
+ * Returns the key for counting attempts on an account. The key is a hash, because people sometimes
  * type a password into the wrong field. If a provider may treat two spellings as the same account,
  * both have the same key.
  */
@@ -108,7 +108,7 @@ function accountKey(identifier: string): string {
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys that count an attempt, and the queue that the attempt waits in. */
+/** The keys for counting an attempt, and the queue in which the attempt waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;

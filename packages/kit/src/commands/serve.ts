@@ -88,8 +88,8 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  // If only this worker is replaced, another worker answers requests. The readiness probe must then
-  // not report a stop.
+  // If only this worker is replaced, another worker handles requests. The readiness probe must then
+  // not report that the server stops.
   if ((await stopped) === 'stop') {
     if (!isWorker()) context.note(stoppingLine(drain));
     await application.events.emit(Event.STOPPING, null);

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 
-/** The functions of the command that the workers need. */
+/** What the workers need from the command. */
 interface Caller {
   /** Prints a line for people. */
   readonly note: (line: string) => void;
@@ -68,13 +68,13 @@ export class Workers {
       this.#restarting = this.#restarting.then(() => this.#replaceAll());
     };
     process.on('SIGHUP', restart);
-    // Let the workers accept connections themselves. If the main process distributed the
-    // connections and a worker was killed, some connections would never get a response.
+    // Let the workers accept connections themselves. If the main process distributed connections
+    // and a worker was killed, some connections would never get a response.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
     await this.#stopAll();
-    // A restart may have started another worker.
+    // A restart may have started another worker in the meantime.
     await this.#restarting;
     await this.#stopAll();
     process.off('SIGHUP', restart);
@@ -115,8 +115,8 @@ export class Workers {
         else if (!isExpected) void this.#replaceEnded(how, startedAt);
       };
       worker.once('exit', (code, signal) => ended(signal ?? String(code)));
-      // The process could not be started, for example because there are too many processes. In this
-      // case, no `exit` event follows.
+      // The process could not be started, for example because there are too many processes. No
+      // `exit` event follows.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) ended(error.message);
       });
@@ -221,8 +221,7 @@ export function tellListening(lines: readonly string[]): void {
  * process has ended.
  *
  * A terminal or supervisor sends its signal to every process, so the first signal also stops the
- * worker. Later signals do nothing: the main process ends workers that must not finish their
- * requests.
+ * worker. Later signals do nothing. If requests must not finish, the main process ends the workers.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {

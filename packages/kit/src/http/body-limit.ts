@@ -40,8 +40,8 @@ export function limitBody(request: Request, limit: number): Request {
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBytes(request, limit, (failure, cause) => {
     if (failure === 'too large') throw tooLarge(limit);
-    // The body also ends early if `limitBody` rejects it. The cause is then its error. If the
-    // sender disconnects, the server is not at fault.
+    // The body also seems to end early if `limitBody` rejects it. Then the cause is the error from
+    // `limitBody`. If the sender disconnects, the server is not at fault.
     throw cause instanceof HttpError ? cause : new HttpError(400, 'The request body ended early');
   });
   return new Uint8Array(body);

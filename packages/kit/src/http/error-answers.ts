@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response when no listener of `Event.EXCEPTION` provides a response. It
- * never contains details about the error.
+ * The data for an error response if no listener of `Event.EXCEPTION` returns a response. It never
+ * contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;

@@ -40,7 +40,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // Otherwise, a host with a path would change the path of the request's URL.
+      // Check the host first. A host with a path would change the path of the request's URL.
       if (!HOST.test(incoming.headers.host ?? ''))
         return notARequest(new RequestError('The Host header is not valid'));
       // A host such as `.1` passes the earlier checks, but a URL parser reads it as a number.

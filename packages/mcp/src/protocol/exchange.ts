@@ -67,11 +67,12 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** The text of an error that is never sent. */
+/** A text for the error if a message gets no answer. No client receives it. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
 /**
- * Returns null if the protocol version allows the messages, or else the response that rejects them.
+ * Returns null if the protocol version allows the messages. Otherwise, returns the response that
+ * rejects them.
  */
 function versionRefusal(
   { count, initializes }: Messages,
@@ -140,8 +141,7 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // Remove the listener. Otherwise the signal, and everything that its listeners use, may never
-    // be freed.
+    // Remove the listener. Otherwise, everything that it uses could stay in memory forever.
     signal.removeEventListener('abort', leave);
     events.end();
   };

@@ -13,8 +13,8 @@ import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The parsed body of a request to the MCP endpoint. The body is parsed only once, so the endpoint
- * runs exactly what it has checked.
+ * The parsed body of a request to the MCP endpoint. The body is parsed only once, so the messages
+ * that run are the messages that were checked.
  */
 export interface Messages {
   /** The messages that need an answer. All other messages are notifications and responses. */
@@ -40,8 +40,7 @@ export interface Messages {
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before the endpoint runs them. Returns 0 if they are allowed now, or the
- * milliseconds to wait.
+ * Counts messages before they run. Returns 0 if they are allowed now, or the milliseconds to wait.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -67,7 +66,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // If the client disconnects, treat the body as empty.
+  // If the client disconnects, the body counts as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -95,7 +94,8 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // A client matches responses by id. If two requests had the same id, only one would be answered.
+  // A client finds the request for a response by its id. If two requests had the same id, the
+  // client could not tell their responses apart.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
@@ -116,18 +116,17 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // This header was introduced after 2025-03-26, so a request without it uses that version
-  // (MCP-8.8).
+  // Versions after 2025-03-26 have this header. A request without it uses 2025-03-26 (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. A batch that cancels one of its requests would leave that
-  // request unanswered. Without sessions, a batch cannot cancel other requests.
+  // A cancelled request gets no response. If a batch cancels one of its requests, no response
+  // would be left for that request. Without sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
-    return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
+    return refusal(400, 'A batch must not cancel one of its requests.', {}, -32_600);
   }
-  // Check only the size of the batch here. The messages are checked later.
+  // Check only the size of the batch here. Its messages are checked later.
   if (batch.length <= LARGEST_BATCH) return null;
   return protocolRefusal(
     `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`,

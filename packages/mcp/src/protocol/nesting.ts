@@ -16,7 +16,7 @@ const OBJECT_END = 0x7d;
  * character contains the bytes of brackets.
  */
 export function isTooDeep(json: Uint8Array): boolean {
-  // Each level needs two brackets, so a shorter text cannot be too deep.
+  // Each level needs two brackets, so a short text cannot be nested too deep.
   if (json.length <= 2 * DEEPEST) return false;
   let depth = 0;
   let inText = false;

@@ -32,7 +32,8 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // Without an argument, clients must omit the header. A proxy may have used its value.
+    // If the argument is missing, the header must be missing too, because a proxy may have used its
+    // value.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });
@@ -47,7 +48,7 @@ function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Outside the safe range, two different integers can become the same number. Reject them.
+  // Outside the safe range, two different integers can become the same number, so reject them.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }
@@ -86,8 +87,8 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
 }
 
 /**
- * Adds the marked arguments in `schema` to `found`. `path` is null if arguments here have no fixed
- * place: in an array, in a choice, or behind a reference.
+ * Adds the marked arguments in `schema` to `found`. If an argument has no fixed place, `path` is
+ * null: in an array, in a choice, or behind a reference.
  */
 function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
   if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);

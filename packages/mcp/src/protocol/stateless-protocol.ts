@@ -27,8 +27,8 @@ export interface StatelessAnswer {
 }
 
 /**
- * A result: an object without the members that every result has, or JSON text that already has
- * them.
+ * A result. Either an object without the members that every result has, or JSON text that already
+ * contains them.
  */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
@@ -113,7 +113,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Keep this inside the `try`, because a tool's question may fail to serialize.
+      // Keep this inside the `try`, because a question of the tool may not be serializable.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {
@@ -152,7 +152,7 @@ export class StatelessProtocol {
     if (!(result instanceof ToolQuestions)) return { ...result };
     const missing = result.missing(capabilities);
     if (missing === null) return this.#rounds.ask(tool, args, round, result);
-    const message = 'The tool asks for what the client has not declared that it can do.';
+    const message = 'The tool asks a question of a kind that the client has not declared.';
     return new Failure({ code: -32_021, message, data: { requiredCapabilities: missing } }, 400);
   }
 }
@@ -173,7 +173,7 @@ function method<Name extends SpecTypeName>(
   return (request, caller, metadata) => {
     const checked = readAs(type, request);
     if (checked !== null) return answer(checked, request, caller, metadata);
-    const message = `The parameters are not those of ${request.method}.`;
+    const message = `The parameters are not valid for ${request.method}.`;
     return new Failure({ code: ProtocolErrorCode.InvalidParams, message });
   };
 }

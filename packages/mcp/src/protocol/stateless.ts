@@ -20,8 +20,8 @@ export interface RequestMetadata {
 }
 
 /**
- * The header with the protocol version. A request without this header uses the last version that
- * did not have the header yet.
+ * The header with the protocol version. A request without it uses the last version that did not
+ * have this header.
  */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
@@ -40,16 +40,14 @@ type Read =
   | { readonly metadata: RequestMetadata | null }
   | { readonly refusal: Response; readonly metadata?: never };
 
-/**
- * A message in a version with `initialize`. The endpoint handles it without 2026-07-28 metadata.
- */
+/** A message in a version with `initialize`. It has no 2026-07-28 metadata. */
 const OLDER: Read = { metadata: null };
 
 /** Reads the metadata of a body. Call it only if the endpoint offers 2026-07-28. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // Reject a batch if one of its messages claims the new version. A proxy may treat the batch as
+    // If a message of a batch names the new version, reject the batch. A proxy may treat it as
     // requests of an older version, which does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
@@ -72,8 +70,8 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
 }
 
 /**
- * Reads a notification. Version 2026-07-28 has no notifications over HTTP. It defines only the
- * version header for them.
+ * Reads a notification. Version 2026-07-28 defines no notifications over HTTP, only their version
+ * header.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = readMeta(body)?.[META_VERSION] ?? header;
@@ -124,7 +122,8 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header names a version without `initialize`. Other code rejects unknown older versions.
+ * Whether a header names a version without `initialize`. Unknown older versions are rejected
+ * elsewhere.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;

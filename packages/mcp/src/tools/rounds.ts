@@ -56,7 +56,7 @@ export class Rounds {
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // Ignore answers if their questions are missing. The tool asks again.
+    // If the questions are missing, ignore the answers. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
@@ -66,7 +66,7 @@ export class Rounds {
     if (text === null)
       return {
         problem:
-          'requestState is not good for this request, or no longer: call the tool without it.',
+          'requestState is not valid for this request, or has expired: call the tool without it.',
       };
     const { id, asked, state } = JSON.parse(text) as Sealed;
     const answers = new Map<string, ToolAnswer>();
@@ -103,8 +103,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the name for encrypting a state. The name binds the state to the person, client, tool
-   * and arguments.
+   * Returns the name under which a state is encrypted. The name binds the state to the person,
+   * client, tool and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
@@ -114,7 +114,7 @@ export class Rounds {
   }
 }
 
-/** Returns the only round of a call, for versions that have no questions. */
+/** Returns the only round of a call, for protocol versions without questions. */
 export function onlyRound(): Round {
   return firstRound({});
 }
@@ -140,8 +140,8 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Use pairs and not an object, because an object would reorder members that look like numbers,
-  // and lose the member `__proto__`.
+  // Use pairs instead of an object. An object would sort members that look like numbers, and lose
+  // the member `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

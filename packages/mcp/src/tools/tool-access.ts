@@ -42,12 +42,12 @@ export type RefusalMessages = Readonly<Record<401 | 403, string>>;
 
 const OF_TOOLS: RefusalMessages = {
   401: 'This tool acts for an account: link one first.',
-  403: 'The linked account or its token does not reach this tool.',
+  403: 'The linked account or its token may not use this tool.',
 };
 
 /**
- * Why the request's token may not call a tool. Status 401 means that the token has no linked
- * account. Status 403 means that it lacks the scope.
+ * Why the request's token may not call a tool. 401: the token has no linked account. 403: the token
+ * does not have the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;

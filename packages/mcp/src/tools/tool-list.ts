@@ -4,8 +4,8 @@ import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
 /**
- * Builds the member `tools` of the result of `tools/list`. The list is the same for every caller
- * (MCP-10.7). It is rebuilt only after a tool was added.
+ * Builds the member `tools` in the result of `tools/list`. The list is the same for every caller
+ * (MCP-10.7). It is built again only after a tool was added.
  */
 export class ToolList {
   readonly #registry: ToolRegistry;

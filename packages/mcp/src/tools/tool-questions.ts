@@ -5,8 +5,8 @@ import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * A question from a tool. A form or a page asks the person. A client question asks the client
- * itself.
+ * A question of a tool. The person answers a form or a page. The client itself answers a client
+ * question.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
@@ -76,7 +76,7 @@ export class ToolQuestions {
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
-    // Convert the questions now, because answers are checked against the converted questions.
+    // Convert the questions now. Answers are checked against the converted questions.
     this.requests = wellFormedJson(
       Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>,
     );

@@ -37,9 +37,9 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application without opening files or connections; starting the application opens
- * them. The compiler rejects configuration keys that neither Portico, the plugins nor
- * `configuration` define.
+ * Describes an application without opening files or connections. They are opened when the
+ * application starts. The compiler rejects configuration keys that Portico, the plugins and
+ * `configuration` do not define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -153,8 +153,8 @@ function openStore(
 type Phase = 'plugins' | 'application' | 'started';
 
 /**
- * A started application. Applications that mount Portico use this class directly. A framework
- * extends it with accounts, sessions and a router.
+ * A started application. Applications that mount Portico use this class itself. A framework extends
+ * it with accounts, sessions and a router.
  */
 export class StartedApplication implements Application {
   readonly directory: string;
@@ -176,7 +176,10 @@ export class StartedApplication implements Application {
   readonly services = new Map<string, unknown>();
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
-  /** Routes that are added last. Such a route is left out if another route has its path. */
+  /**
+   * Routes that are added last. If another route has the path of such a route, the route is left
+   * out.
+   */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
   protected phase: Phase = 'plugins';
@@ -241,7 +244,7 @@ export class StartedApplication implements Application {
     this.completeRoutes();
   }
 
-  /** Adds the last routes: the branding's files, and the routes with `yields`. */
+  /** Adds the last routes: those for the branding's files, and those with `yields`. */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
       const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;

@@ -89,7 +89,10 @@ function earlyProblems(
   return problems;
 }
 
-/** Adds the missing environment variables: to the problems of their keys, or as new problems. */
+/**
+ * Names the missing environment variables in the problems of their keys. If a key has no problem
+ * yet, adds one.
+ */
 function withVariables(
   problems: readonly ConfigurationProblem[],
   plugins: readonly Plugin[],
@@ -157,8 +160,8 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
 /**
  * Merges layers of configuration. Later layers override earlier ones.
  *
- * - Maps merge by key.
- * - Arrays merge by position. Elements beyond the end of the later array stay.
+ * - Maps are merged by key.
+ * - Arrays are merged by position. If the later array is shorter, the remaining elements stay.
  * - Any other value replaces the earlier one.
  * - An undefined value changes nothing.
  */
@@ -170,7 +173,7 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // fromEntries defines properties, so even __proto__ is an ordinary key.
+  // `fromEntries` defines properties, so `__proto__` is a key like any other.
   return Object.fromEntries(merged);
 }
 
@@ -220,7 +223,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // If a map has an invalid key, the inner issue has the message.
+        // If a map has an invalid key, the message is in the inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

@@ -31,8 +31,8 @@ export interface ConsoleContext {
 }
 
 /**
- * Reports progress, for example `1200 removed`. You can call it as often as you like: Portico shows
- * only some of the reports. If `atOnce` is true, Portico always shows the report. Set it before a
+ * Reports progress, for example `1200 removed`. You can call it often, because Portico shows only
+ * some of the reports. If `atOnce` is true, Portico always shows the report. Set `atOnce` before a
  * step that may block the process.
  */
 export type ReportProgress = (state: string, options?: { readonly atOnce?: boolean }) => void;

@@ -87,7 +87,7 @@ export interface ApplicationParts {
 }
 
 /**
- * Builds a standalone application with accounts, sessions and routes from a definition.
+ * Builds a complete application with accounts, sessions and routes from a definition.
  * `@portico/kit` implements this interface.
  */
 export interface Framework {

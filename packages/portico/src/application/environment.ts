@@ -18,9 +18,9 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables in `.env` to the process's environment, except for those already set. Some
- * code expects them there, because the application's own start command loads the file (`node
- * --env-file=.env`, dotenv). First removes the variables of another application.
+ * Adds the variables in `.env` to the process's environment, except for those that are already set.
+ * The application's own start command loads this file (`node --env-file=.env`, dotenv), so some of
+ * its code expects the variables there. First removes the variables of another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -38,9 +38,7 @@ export function takeEnvironmentBack(): void {
   lent = new Map();
 }
 
-/**
- * Returns the process's environment without the added variables, which belong to one application.
- */
+/** Returns the process's environment without the variables that were added for one application. */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isLent(name)));

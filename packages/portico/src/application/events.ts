@@ -21,8 +21,8 @@ export const Event = {
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
-   * Emitted when `serve` receives the signal to stop. The server still handles requests during the
-   * `--drain` time, but its readiness probe fails.
+   * Emitted when `serve` receives the signal to stop. During the `--drain` time, the server still
+   * handles requests, but its readiness probe fails.
    */
   STOPPING: 'stopping',
 } as const;

@@ -5,8 +5,8 @@ import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
 /**
- * Matches an empty string, or a schema name that PostgreSQL accepts, does not reserve and does not
- * truncate.
+ * Matches an empty string, or a schema name that PostgreSQL accepts as it is: not reserved and not
+ * too long.
  */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 

@@ -26,8 +26,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The environment variables that `defaults` reads, each with the configuration key that it sets.
-   * If a key is missing, the reported problem names its variable.
+   * The environment variables that `defaults` reads. Each has the configuration key that it sets.
+   * If the key is missing, the reported problem names the variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
   /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
@@ -81,8 +81,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Runs the application's `register`. Use this to make functions, for example `tool()`, work
-   * inside `register`.
+   * Runs the application's `register`. Wrap it to make functions such as `tool()` work inside
+   * `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

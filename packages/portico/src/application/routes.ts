@@ -18,9 +18,7 @@ export interface Route {
   readonly name: string;
   /** The methods that the route handles. A request with any other method gets a 405 response. */
   readonly methods: readonly HttpMethod[];
-  /**
-   * If true, the route rejects its methods with 405 and does not list them in the header `Allow`.
-   */
+  /** If true, the route rejects its methods with 405, and the header `Allow` does not list them. */
   readonly refusesMethods?: true;
   /** An absolute path, with placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;

@@ -30,8 +30,8 @@ export interface Application {
   readonly publicUrl: string;
   /**
    * The `base_path` setting: empty, or a path such as `/auth`. Plugin endpoints and the kit's pages
-   * are below it. The application's own routes keep their paths. With `base_path_stripped`, all
-   * routes are below it, because a proxy removes it.
+   * are below it. The application's own routes keep their paths. With `base_path_stripped`, a proxy
+   * removes it, so then all routes are below it.
    */
   readonly basePath: string;
   /** The store, opened from `database_url` or on the application's own pool. */
@@ -70,7 +70,9 @@ export interface Application {
   readonly log: Log;
   /** Receives the plugins' measurements. Null if the application does not use telemetry. */
   readonly telemetry: Telemetry | null;
-  /** Objects that plugins share, by name, for example `oauth_server`. */
+  /**
+   * Objects that plugins share, by name. For example, `oauth_server` is the authorization server.
+   */
   readonly services: Map<string, unknown>;
   /**
    * Adds a route. Throws if another route has the same name, or the same path and method. You can
@@ -121,15 +123,16 @@ export interface Connection {
   /** The remote address, for example `192.0.2.7`. */
   readonly address: string | null;
   /**
-   * The request target as the client sent it. A URL parser resolves dot segments and backslashes,
-   * so only this value shows whether the path matches a route exactly. Defaults to the URL's path.
+   * The request target as the client sent it. A URL parser changes dot segments and backslashes, so
+   * only this value shows whether the path matches a route exactly. Defaults to the path of the
+   * URL.
    */
   readonly target?: string;
 }
 
 /**
- * The host methods for accounts and browsers. A framework provides them, and the application
- * provides the others.
+ * The host methods for accounts and browsers. A framework provides these methods. The application
+ * provides the other host methods.
  */
 export type FrameworkHost = Pick<
   CompleteHost,

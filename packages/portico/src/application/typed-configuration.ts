@@ -108,7 +108,7 @@ export type ApplicationInput<
 /** The parts of a definition that TypeScript infers its types from. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /**
-   * The application's configuration: a map, or a function that receives the environment. It
+   * The configuration of the application: a map, or a function that receives the environment. It
    * overrides the plugins' defaults.
    */
   readonly config:
@@ -126,11 +126,11 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
 }
 
 /**
- * A type without sections. It rejects functions, which TypeScript would otherwise accept as an
- * empty map.
+ * A type without sections. It rejects functions, which TypeScript would otherwise accept as empty
+ * maps.
  */
 export interface NoSections {
-  /** Every function has this property, so functions do not match this type. */
+  /** Every function has this property, so no function matches this type. */
   readonly [Symbol.hasInstance]?: never;
 }
 
@@ -160,12 +160,15 @@ type Optional<T> =
           ? { readonly [Key in keyof T]?: Optional<T[Key]> | undefined }
           : T;
 
-/** The type of an unknown key. No value matches it, and the compiler's message names the key. */
+/**
+ * The type of an unknown key. No value matches it, and the compiler's error message contains the
+ * key.
+ */
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same type, but with every unknown key forbidden. TypeScript finds unknown keys only in object
- * literals, not in a function's return value.
+ * The same type with every unknown key forbidden. TypeScript itself finds unknown keys only in
+ * object literals, not in the return value of a function.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
   ? unknown
@@ -174,7 +177,7 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // If any string can be a key, the map has no known keys, for example when a function
+            // A map whose keys can be any string has no known keys, for example if a function
             // returns it.
             readonly [Key in keyof Value]: string extends Key
               ? unknown

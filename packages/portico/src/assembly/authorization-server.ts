@@ -118,7 +118,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** Returns the public members that come from the configuration and the foundation. */
+/** Returns the public members that do not depend on endpoints. */
 function publicMembers(server: Server) {
   return {
     issuer: server.issuer,

@@ -7,7 +7,7 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * Creates defaults for the methods and properties that a host leaves out. Portico calls these
+ * Creates the defaults for methods and properties that a host leaves out. Portico calls these
  * functions while it creates the server, and only for missing members.
  */
 export interface HostDefaults {
@@ -15,8 +15,8 @@ export interface HostDefaults {
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the address of the current request, or null if it is unknown. Called if the framework's
-   * request has no address.
+   * Returns the client address of the current request, or null if it is unknown. Called if the
+   * framework's request contains no address.
    */
   clientAddress(): string | null;
   /** Receives audit events, which are also written to the log. */
@@ -34,7 +34,8 @@ export function completeHost<Context>(
   browsers: Browsers,
   sessions: SessionEnds,
 ): CompleteHost {
-  // The mount sets the context. The application declares the `Context` type of its mount.
+  // The context comes from the mount. The application declares the `Context` type that its mount
+  // passes.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
@@ -154,11 +155,11 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Record the end before the sign-out, so that clients are notified even if the process then
-    // stops.
+    // Record the end before the sign-out. If the process stops in between, clients are still
+    // notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the id is not a string. Otherwise, clients would not be notified and the error would
-    // go unnoticed.
+    // Throw if the id is not a string. Otherwise, clients would not be notified, and no one would
+    // see the error.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -202,8 +203,8 @@ function getBrowser<Context>(
 }
 
 /**
- * Throws if the value is a string but not a path on this host. A page on another origin could not
- * send people back, because `return_to` is a path.
+ * Throws if the value is a string but not a path on this host. `return_to` is a path, so a page on
+ * another origin could not send people back.
  */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;

@@ -50,8 +50,8 @@ export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
 }
 
 /**
- * Returns the configuration keys that features add, each with its schema. Throws if a key already
- * exists, because the new schema would replace the existing one.
+ * Returns the configuration keys that features add, each with its schema. Throws if a feature adds
+ * a key that already exists, because its schema would replace the existing one.
  */
 function getKeys(
   features: readonly Feature[],
@@ -71,7 +71,7 @@ function getKeys(
   return Object.fromEntries(found) as z.ZodRawShape;
 }
 
-/** The value that you write in `branding`. */
+/** The value of the configuration key `branding`. */
 export type BrandingInput = OAuthServerConfigInput extends { readonly branding?: infer Given }
   ? NonNullable<Given>
   : never;

@@ -11,16 +11,15 @@ import type { SendingMode } from '../endpoints/replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
-/** A feature, with what it adds to the server. */
+/** A feature and its contributions to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** The prefix of the names of Portico's own endpoints. */
+/** The start of the names of Portico's endpoints. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if a feature's endpoint has the same name or path as another endpoint. Also throws if the
- * name could belong to one of the application's routes. Routes are exempt from the CSRF check by
- * name.
+ * Throws if an endpoint of a feature has the name or path of another endpoint. Also throws if its
+ * name could belong to a route of the application, because the CSRF check skips routes by name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -61,7 +60,7 @@ export function findOnly<Adds extends object>(
   const [first, second] = features.filter(([, adds]) => adds[member] !== undefined);
   if (first === undefined) return null;
   if (second === undefined) return first[1];
-  const message = `is also done by the feature ${second[0].name} (${member}); remove one of the two features`;
+  const message = `is also provided by the feature ${second[0].name} (${member}); remove one of the two features`;
   throw new ConfigurationError([{ key: `oauth_server:${first[0].name}`, message }]);
 }
 
@@ -98,30 +97,31 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if a grant's rules are not valid. The compiler does not check a grant that is written in
- * JavaScript, and unclear rules must not give the grant to every client.
+ * Throws if the rules of a grant are not valid. The compiler does not check a grant that is written
+ * in JavaScript, and with unclear rules, every client might get the grant.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
     throw new Error(
-      `The grant type ${name} of ${feature} must begin 'person', 'organization', 'client' or null`,
+      `The grant type ${name} of ${feature} must have begins: 'person', 'organization', ` +
+        "'client' or null",
     );
   if (clients !== 'any' && clients !== 'confidential')
     throw new Error(
-      `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,
+      `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
-  // A client's own token has every scope that the client requests. No person's permissions limit
-  // it.
+  // A client that starts access for itself gets every scope that it requests. No person's
+  // permissions limit the scopes.
   if (begins === 'client' && clients === 'any')
     throw new Error(
-      `The grant type ${name} of ${feature} must be for clients 'confidential': it begins ` +
+      `The grant type ${name} of ${feature} must have clients: 'confidential', because it begins ` +
         'client access',
     );
 }
 
 /**
- * Returns how features read authorization requests. Throws if a check does not exist, or if two
- * features replace it.
+ * Returns how features change the reading of authorization requests. Throws if a feature replaces a
+ * check that does not exist, or if two features replace the same check.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};
@@ -146,8 +146,8 @@ export function collectReading(started: readonly Started[]): RequestReading {
 
 /**
  * Returns the function that delivers each kind of message. Throws if two features deliver the same
- * kind. Also throws if a feature does not declare that it sends messages, because the tables might
- * not exist.
+ * kind. Also throws if a feature does not declare that it sends messages, because then the tables
+ * may be missing.
  */
 export function collectDeliveries(
   started: readonly Started[],

@@ -40,7 +40,7 @@ export function featureProblems(
   ];
 }
 
-/** Returns all configuration problems that come from the server's profile. */
+/** Returns the problems that the server's profile finds in the configuration. */
 export function profileProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -59,8 +59,8 @@ export function profileProblems(
 /**
  * Throws a ConfigurationError in these cases:
  *
- * - No feature provides what the server's profile needs.
- * - No feature offers an ID token algorithm that the profile allows.
+ * - No feature provides a part that the server's profile requires.
+ * - No feature adds an algorithm for ID tokens that the profile allows.
  */
 export function requireNeeds(
   features: readonly Feature[],

@@ -53,7 +53,9 @@ import type { ExaminedApplication } from '../examination.ts';
 /** The server's options, with a function that completes its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
-  /** Returns every schema migration of the application. Defaults to the server's own migrations. */
+  /**
+   * Returns every schema migration of the application. Defaults to the migrations of the server.
+   */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
    * The languages of the host's pages. Defaults to those in the configuration and in `messages`.
@@ -64,7 +66,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** The parts that the administrators' doctor page examines. By default, only the store. */
+  /** What the doctor page of the administrator's pages examines. By default, only the store. */
   readonly examined?: ExaminedApplication;
 }
 
@@ -77,8 +79,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the parts that the whole server shares, and starts its features. Opens nothing and writes
- * nothing. Throws a ConfigurationError with every problem.
+ * Creates the parts that the whole server uses, and starts its features. Opens nothing and writes
+ * nothing. Throws a ConfigurationError that lists all problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -235,11 +237,11 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/** Whether any authorization includes ID tokens. If so, the server needs a key. */
+/** Whether any authorization has the scope `openid`. If so, the server needs a signing key. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;
-    // If the schema does not exist, there are no authorizations.
+    // Without the schema, there are no authorizations.
     return false;
   });
 }

@@ -44,7 +44,10 @@ export function sendsMessages(features: readonly Feature[], config: OAuthServerC
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
-/** Returns the migrations of features. Throws if a name does not belong to its feature. */
+/**
+ * Returns the migrations of features. Throws if the name of a migration does not start with the
+ * name of its feature.
+ */
 function migrationsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,

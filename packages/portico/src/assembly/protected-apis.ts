@@ -5,9 +5,11 @@ import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { Contributions } from './start-features.ts';
 
-/** The APIs that accept this server's tokens. Each API checks tokens separately. */
+/** The APIs that accept this server's tokens. Each API accepts only tokens for itself. */
 export class ProtectedApis {
-  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
+  /**
+   * The API of requests that name no resource. Its audience is `oauth_server:audience`, or null.
+   */
   readonly main: ProtectedApi;
   readonly #configured: ReadonlyMap<string, ProtectedApi>;
   readonly #answering: Answering;

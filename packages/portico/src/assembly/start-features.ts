@@ -47,24 +47,27 @@ import type { Catalogs } from '../pages/speaking.ts';
 import { collectDescriptions, type DescribesDetails } from '../tokens/details.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 
-/** Everything that the features add to the server. */
+/** What all features together add to the server. */
 export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
   /** Empty if this server does not accept workload tokens. */
   readonly workloads: readonly ClientAssertions[];
-  /** A feature's hasher for client secrets. Null if the server uses the host's hasher. */
+  /**
+   * The hasher of a feature, which verifies client secrets. Null if the server uses the host's
+   * hasher.
+   */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges do not link to the resource's metadata. */
   readonly resource: PublishedResource | null;
   /** Null if every second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** Portico's grants, then those of features. */
+  /** The grants of Portico, then those of features. */
   readonly grants: readonly GrantType[];
-  /** The grant types, which are known before the parts exist. */
+  /** The rules of the grant types. They are known before the parts of the server exist. */
   readonly grantTypes: GrantTypes;
-  /** The features' grants that access can start with. */
+  /** The grants of features that can start access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
@@ -76,7 +79,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly describe: DescribesDetails;
   /** Functions that are called when a session of the application ends. */
   readonly sessionEnds: readonly OnSessionEnd[];
-  /** Null if ID tokens contain no `sid`. */
+  /** Returns the `sid` for ID tokens. Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
@@ -88,9 +91,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadataValues: MetadataValues;
   /** Returns the endpoints of the features that are turned on. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Receives audit events in addition to the host's audit log. */
+  /** Receives audit events, in addition to the host. */
   readonly auditSink: AuditSink;
-  /** Features' rows that expire. */
+  /** The rows of features that expire. */
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
@@ -102,7 +105,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns the demands that clients can have on a server with these features. */
+/** Returns the demands that clients of a server with these features can have. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -112,7 +115,7 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** Returns the `Authorization` schemes for these features' tokens. */
+/** Returns the `Authorization` schemes for tokens of these features. */
 export function collectTokenSchemes(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -196,7 +199,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the features' grants, grouped by how access starts. */
+/** Returns the grants of features, grouped by how access starts. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -226,7 +229,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** Returns the value of this member, or null. Only one feature may have it. */
+/** Returns the only value of this member, or null. Throws if two features have it. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -263,8 +266,8 @@ function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
     throw new OAuthError(
       'unauthorized_client',
       'The client demands what this server does not offer.',
-      `no token is issued: the client demands ${demanded}, and no feature of this server ` +
-        'meets that',
+      `no token is issued: the client requires ${demanded}, but no feature of this server ` +
+        'provides it',
     );
   };
 }

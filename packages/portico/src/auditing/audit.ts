@@ -9,7 +9,7 @@ export const AUDIT = 'oauth_server.audit';
 
 /**
  * The administrator who acts: a user of the console, or a person who is signed in on an
- * administrator's page. Set by the code that handles the request, never taken from the request
+ * administrator's page. The code that handles the request sets it. It never comes from the request
  * itself.
  */
 export type Administrator = 'console' | PersonReference;
@@ -127,8 +127,8 @@ export type AuditEvent =
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * How many authorizations ended. The other numbers count ended tokens of clients themselves,
-       * waiting requests, and initial access tokens.
+       * How many authorizations ended. The other numbers count what else ended: tokens that clients
+       * got for themselves, waiting requests, and initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -146,8 +146,8 @@ export type AuditEvent =
     })
   /**
    * An administrator linked an account to a subject at an organization, or removed the link. The
-   * event does not contain the subject, because the server could not remove it from the event when
-   * the person is erased.
+   * event does not contain the subject. If the person is erased, the server could not remove the
+   * subject from the event.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -327,14 +327,14 @@ export interface FailedClientAuthentication {
 }
 
 /**
- * Passes an event to the host. Never rejects: the change has already happened, so the server only
- * logs a failure.
+ * Passes an event to the host. Never rejects. The change has already happened, so a failure is only
+ * logged.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. If `taken` fails, only logs the failure, because
- * the change has already happened.
+ * Returns an Audit that passes events to `taken`. If `taken` fails, the failure is only logged,
+ * because the change has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {

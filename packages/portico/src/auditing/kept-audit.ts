@@ -69,9 +69,9 @@ export interface AuditPageRequest {
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. Each page reads only a few thousand stored events. A page can therefore have fewer
-   * events than `limit`, or no events, even if more pages follow. This happens if two conditions
-   * each match many events but rarely the same event.
+   * The events. To answer quickly, each page reads only a few thousand stored events. So a page can
+   * have fewer events than `limit`, or no events, even if more pages follow. This happens if two
+   * conditions each match many events but rarely the same event.
    */
   readonly items: readonly AuditRecord[];
   /** Pass this as `after` to get the next page. Null on the last page. */
@@ -90,10 +90,9 @@ export interface KeptAudit {
   /**
    * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
    * at most `batch` events that the person caused as an administrator. Also removes the network
-   * address and request id from these events.
-   *
-   * Returns how many events it changed. Call it until it returns 0. A running request may write
-   * another event afterwards. In that case, call this method again.
+   * address and the request id from these events. Returns how many events it changed. Call it until
+   * it returns 0. A request that is still running may write another event after that. In this case,
+   * call the method again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

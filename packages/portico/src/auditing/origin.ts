@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
 import { getRequestId } from '../http/request-id.ts';
 
-/** The request that causes an event. */
+/** The request that caused an event. */
 interface Origin {
   readonly request: () => Request;
   /** The framework's request or context object. */

@@ -13,7 +13,7 @@ import type { RequestReading } from './request-check.ts';
 import type { ResponseModes } from './response-modes.ts';
 import type { ScopeChoices } from './scope-choices.ts';
 
-/** Finds the scopes that this person has already allowed this client for this audience. */
+/** Finds the scopes that this person has already allowed this client for this resource. */
 export type EarlierScopes = (
   client: Client,
   person: PersonReference,
@@ -33,9 +33,7 @@ export interface AllowedAuthorization extends Pick<
   readonly prior: PriorAuthorization | null;
   /** The HTTP request with the person's answer. */
   readonly request: Request;
-  /**
-   * When the server started to ask the host for the signed-in person, in milliseconds since 1970.
-   */
+  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
   readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;
@@ -51,7 +49,7 @@ export interface AuthorizationAdditions {
   /** Stores requests that clients send directly. Null if no feature does this. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Whether a response to a client may be sent to a URI. */
+  /** Decides whether a response to a client may be sent to a URI. */
   readonly mayRedirect: MayRedirect;
   /** The response modes: `query`, and those of features. */
   readonly responseModes: ResponseModes;
@@ -72,7 +70,10 @@ export interface AuthorizationAdditions {
   readonly priorConsent: PriorConsent | null;
   /** Functions that receive people's answers on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
-  /** Null if a new authorization contains only the requested scopes. */
+  /**
+   * Finds earlier scopes to add to a new authorization. Null if it contains only the requested
+   * scopes.
+   */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;

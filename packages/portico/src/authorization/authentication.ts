@@ -24,16 +24,19 @@ export async function findAuthentication(
   const { at, acr, amr } = answer;
   const time: unknown = at instanceof Date ? at.getTime() : null;
   if (typeof time !== 'number' || !Number.isFinite(time) || time < 0)
-    throw new Error('Host.authenticatedAt must answer a valid Date as at');
+    throw new Error('Host.authenticatedAt must return a valid Date as at');
   if (acr !== undefined && !isText(acr))
-    throw new Error('Host.authenticatedAt must answer a text as acr, or leave it out');
+    throw new Error('Host.authenticatedAt must return a string as acr, or leave acr out');
   if (amr !== undefined && !(Array.isArray(amr) && amr.every(isText)))
-    throw new Error('Host.authenticatedAt must answer a list of texts as amr, or leave it out');
+    throw new Error('Host.authenticatedAt must return a list of strings as amr, or leave amr out');
   const now = clock();
   if (time > now + SKEW) {
-    host.log.warning('Host.authenticatedAt answered a time in the future: {at}; it is ignored', {
-      at: at.toISOString(),
-    });
+    host.log.warning(
+      'Host.authenticatedAt returned a time in the future: {at}. Portico ignores this time',
+      {
+        at: at.toISOString(),
+      },
+    );
     return null;
   }
   return {

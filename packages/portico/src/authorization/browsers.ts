@@ -11,7 +11,7 @@ interface Browser {
   readonly person: string;
   /** The cookie that the browser sent, or null. */
   readonly sealed: string | null;
-  /** Whether the browser gets a new cookie even though its current one is valid. */
+  /** Whether the server gives the browser a new cookie although its current one is valid. */
   readonly renewed: boolean;
 }
 
@@ -31,8 +31,8 @@ const LONGEST_VALUE = 200;
 /**
  * How many cookies with this name Portico tries, starting with the last. Over http, a sibling
  * domain can set cookies with the same name. Browsers send cookies with a longer path first (RFC
- * 6265 section 5.4). So for each parent domain, at most one foreign cookie for the same path can
- * follow Portico's cookie.
+ * 6265 section 5.4). So Portico's cookie can be followed only by cookies for the same path, at most
+ * one for each parent domain.
  */
 const MOST_TRIED = 4;
 
@@ -75,10 +75,7 @@ export class Browsers {
     return keyedHash(browser.value, 'browser', provider, id);
   }
 
-  /**
-   * The response to this request gives the browser a new cookie. The next person who signs in then
-   * gets a new secret.
-   */
+  /** The response sets a new cookie. The next person who signs in then gets a new secret. */
   renew(request: Request): void {
     this.#seen.set(request, [newBrowser(true)]);
   }
@@ -122,9 +119,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. If not, a browser without a cookie does not get a new cookie.
- * Forms from another site and embedded pages arrive without the browser's existing cookie. A new
- * cookie would replace it, and the browser could no longer answer its open consent pages.
+ * Whether the browser opens a page. If it does not, a browser without a cookie gets no new one.
+ * Forms from another site and embedded pages arrive without the browser's cookie. A new cookie
+ * would replace the existing one, and the person could no longer answer open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -32,8 +32,8 @@ export interface CheckContext {
 }
 
 /**
- * A check. Returns its results, or throws an OAuthError to refuse the request. `found` contains the
- * results of earlier checks.
+ * A check. Returns what it found, or throws an OAuthError to refuse the request. `found` contains
+ * the results of earlier checks.
  */
 type Run = (
   request: RequestToCheck,
@@ -121,7 +121,8 @@ export function furtherParameters({ binding, reading }: AuthorizationAdditions):
 }
 
 /**
- * Returns the parameter that contains the key for the code. Returns null if codes are not bound.
+ * Returns the name of the parameter that binds the code to a key. Returns null if codes are not
+ * bound.
  */
 function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;
@@ -162,7 +163,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** Defines which scopes a request may contain. */
+/** The rules for the scopes of a request. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;
@@ -180,8 +181,8 @@ function refusalAt(audience: string | null): typeof REFUSAL {
     refusal:
       'The scope is empty, unknown, or not one that this client may ask for at this resource.',
     detail:
-      'unknown, not registered for this client, or not of the resource asked ' +
-      `for, ${quotedAudience(audience)}`,
+      'unknown, not registered for this client, or not a scope of the requested resource, ' +
+      quotedAudience(audience),
   };
 }
 
@@ -206,7 +207,7 @@ function requireScope(
 
 /**
  * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check must
- * run before the consent page, because the server could not issue the ID token later.
+ * run before the consent page: after consent, the server could not issue the promised ID token.
  */
 async function signable(
   scopes: readonly string[],

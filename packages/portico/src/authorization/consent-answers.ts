@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** The access that a person is about to allow. It is not stored yet. */
+/** The access that a person is about to allow, before it is stored. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -76,7 +76,8 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice, and the other request recorded the same decision first.
+    // The person clicked twice, and the other click's request has already recorded the same
+    // decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#saved.endedMeanwhile(requestId, visitor);
@@ -101,7 +102,7 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Decides whether the person must visit a page of the host before the answer takes effect. */
+  /** Decides whether the person must visit a page of the host before the answer counts. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
@@ -142,8 +143,7 @@ export class ConsentAnswers {
       // redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before storing the answer. If the answer cannot be stored, the person sees
-    // the question again.
+    // Call the features before storing the answer. If a feature throws, the question stays open.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -188,8 +188,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // If the person's permissions have changed, or if the person checked other boxes, the scopes
-    // differ. Then the store finds no authorization with these scopes.
+    // The scopes differ if the person's permissions have changed or the person checked other boxes.
+    // In that case, the store finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);

@@ -34,8 +34,8 @@ export interface ConsentView extends ShownLook {
   /** The signed-in person. */
   readonly person: ShownPerson;
   /**
-   * All requested scopes, and the scopes that the client keeps from earlier. Scopes that the person
-   * can add are not included.
+   * All requested scopes, and the scopes that the client keeps from earlier. Does not include the
+   * scopes in `addableGroups`.
    */
   readonly scopes: readonly ShownScope[];
   /** The scopes that this person has not allowed this client before. */
@@ -84,8 +84,8 @@ export interface ConsentPageSurroundings {
 }
 
 /**
- * Returns the page's data. `clientName` is never a name that an unverified client gave itself. Even
- * a view that ignores `unverified` therefore never shows a self-chosen name.
+ * Returns the page's data. `clientName` never contains a name that an unverified client gave
+ * itself. So a view that ignores `unverified` never shows such a name.
  */
 export function consentPageData(
   {

@@ -15,8 +15,8 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * Which of `scopes` the person has allowed this client before. Empty unless clients can request
-   * more scopes of the resource step by step.
+   * Which of `scopes` the person has allowed this client before. Always empty, unless clients may
+   * request the resource's scopes step by step.
    */
   readonly grantedBefore: readonly string[];
   /** Which of `scopes` the person can choose. Undefined if there is nothing to choose. */

@@ -75,10 +75,11 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // There are two possible reasons. The same page was opened twice, and the other request was
-    // saved first. Or the earlier authorization has ended or no longer covers the request.
+    // The request cannot be asked as read, for one of two reasons. Either the person opened the
+    // same page twice, and the other request was saved first. Or the earlier authorization has
+    // ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
-    if (presented === null) throw notAnswerable('it was pruned at the same moment');
+    if (presented === null) throw notAnswerable('it was removed at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
     if (saved !== null) await this.#saved.end(saved);
     return { response: notSilent(request, client) };
@@ -100,8 +101,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request when it is first shown. The time to answer starts now. Returns null if the id
-   * already exists.
+   * Saves a request when it is first shown. From now on, the person has a limited time to answer.
+   * Returns null if the id already exists.
    */
   async #save(
     request: AskedRequest,

@@ -3,8 +3,8 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * How long each key is used: thirty days, in milliseconds. Keys are identified by the number of
- * their period, so all processes use the same key at the same time.
+ * How long each key is used: thirty days, in milliseconds. Time is divided into numbered periods. A
+ * period's number identifies its key, so all processes use the same key at the same time.
  */
 const PERIOD = 30 * 86_400_000;
 /**
@@ -27,8 +27,8 @@ export class CookieSealer implements Sealer {
   readonly #known = new Map<number, string>();
 
   /**
-   * `lifetime` is how long encrypted data must stay readable, in milliseconds. The store keeps each
-   * key for this time after its last use.
+   * `lifetime` is how long encrypted data can be decrypted, in milliseconds. The store keeps each
+   * key for this time after the key's last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -86,8 +86,8 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. Uses the cookie keys. The names used here are not valid cookie names,
- * so a sealed string never passes for a cookie.
+ * encrypt and decrypt them. The keys are those for cookies. The names used here are not valid
+ * cookie names, so a sealed string is never accepted as a cookie.
  */
 export class Sealing {
   readonly #server: Server;
@@ -118,8 +118,8 @@ export class Sealing {
 }
 
 /**
- * Returns a separate key for each name, so that an IV only has to be unique among the texts of one
- * name.
+ * Returns a separate key for each name. This way, an IV only has to be unique among the texts that
+ * are encrypted under one name.
  */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);

@@ -26,7 +26,7 @@ export function notAllowed(
   allow: boolean,
 ): AuthorizationResponse {
   const none = request.choices === undefined ? noPermission(request) : NOTHING_CHOSEN;
-  const detail = allow ? none : 'the person answered no';
+  const detail = allow ? none : 'the person denied the request';
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
@@ -40,12 +40,13 @@ export function codeUsed(request: AuthorizationRequest, client: Client): Authori
   );
 }
 
-const NOTHING_CHOSEN = 'the person left out every scope, or holds none of their permissions';
+const NOTHING_CHOSEN =
+  'the person left out every scope, or does not have the permission for any of them';
 
 const CODE_USED = 'The person has allowed this request before, and its code was used.';
 
 function noPermission({ scopes }: AuthorizationRequest): string {
-  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
+  return `the person has no permission for the requested scopes: ${quotedList(scopes)}`;
 }
 
 function denied(

@@ -5,8 +5,8 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Stores authorization requests that clients send directly to the server. The browser then brings
- * only a reference to the stored request. A feature provides this.
+ * Stores authorization requests that clients send directly to the server. The browser later sends
+ * only a reference to the stored request. A feature implements this interface.
  */
 export interface DirectRequests {
   /**
@@ -26,7 +26,7 @@ export interface DirectRequests {
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
-/** Returns the first refusal for this client, or null. */
+/** Returns why this client may not send a request through the browser, or null if it may. */
 export function getIndirectRefusal(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],
@@ -38,7 +38,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** Returns the page for a browser that brings a reference to an unknown request. */
+/** Returns the error page for a browser that sends a reference to an unknown request. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

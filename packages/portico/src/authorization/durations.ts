@@ -4,8 +4,8 @@ import type { Words } from '../pages/words.ts';
 /** How long the client keeps the access that a person allows now. */
 export interface AccessLasts {
   /**
-   * True: access continues until the person removes it, or until the client has not used it for
-   * `time`. False: access ends after `time`.
+   * If true, access continues until the person removes it, or until the client has not used it for
+   * `time`. If false, access ends after `time`.
    */
   readonly renews: boolean;
   /** The time in words, for example "30 days". */
@@ -51,8 +51,8 @@ const UNITS = [
 function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Use the unit that divides the time exactly, unless a larger unit fits at least twice. In that
-  // case, round down.
+  // Use a unit that divides the time exactly. If a larger unit fits at least twice, use that unit
+  // and round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -7,11 +7,11 @@ import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { addedScopes, choicesFor } from './scope-choices.ts';
 
-/** The scopes that the consent page shows. */
+/** The scopes to show on the consent page. */
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
-  /** The scopes that the person has already allowed the client (`AuthorizationAdditions`). */
+  /** The scopes that the person has already allowed the client, for this resource. */
   readonly before: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /** Returns the scopes to show for a new request, and the scopes that the person can choose. */
+  /** Returns the scopes to show for a new request, and which of them the person can choose. */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,
@@ -49,15 +49,15 @@ export class GrantableScopes {
     person: PersonReference,
   ): Promise<ScopesToAsk> {
     const before = await this.#allowedBefore(client, person, saved.audience);
-    // Do not add scopes that were not shown before. The first tab may still be open, and the person
-    // can answer there too.
+    // Do not add scopes to the shown ones. The page may still be open in another tab, and the
+    // person can answer there too.
     const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
     return { scopes, before };
   }
 
   /**
-   * Returns the scopes that the person has already allowed this client. Empty unless clients can
-   * request more scopes of the resource step by step.
+   * Returns the scopes that the person has already allowed this client. Always empty, unless
+   * clients may request the resource's scopes step by step.
    */
   async #allowedBefore(
     client: Client,
@@ -70,7 +70,8 @@ export class GrantableScopes {
   }
 
   /**
-   * Returns which of these names are scopes of the request's resource that the person may grant.
+   * Returns which of these names are scopes that the request's resource has and that the person may
+   * grant.
    */
   #held(
     names: readonly string[],
@@ -85,16 +86,16 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the client gets at least one scope that it requested. If only earlier scopes are left,
- * the request gives the client nothing.
+ * Whether the client gets at least one requested scope. If only earlier scopes are left, the client
+ * gets nothing new.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
 /**
- * Returns the requested scopes that the client is still registered for. A document client's flow
- * keeps all requested scopes.
+ * Returns the requested scopes that the client is still registered for. For a document client,
+ * returns all requested scopes, because its document may change at any time.
  */
 export function registeredScopes(
   { scopes, shownName }: ConsentRequest,
@@ -105,8 +106,8 @@ export function registeredScopes(
 
 /**
  * Returns the shown scopes that still apply. Leaves out requested scopes that the client is no
- * longer registered for. Also leaves out earlier scopes that the client did not request and that
- * the person has revoked since.
+ * longer registered for, and earlier scopes that the person has revoked since, unless the client
+ * requested them again.
  */
 function shownScopes(
   saved: ConsentRequest,
@@ -118,8 +119,8 @@ function shownScopes(
 }
 
 /**
- * Whether to keep a scope from an earlier authorization. Clients must request `openid` every time
- * (AS-1.3).
+ * Whether a new authorization keeps this scope from an earlier one. Clients must request `openid`
+ * every time (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 

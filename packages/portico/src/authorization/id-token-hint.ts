@@ -9,7 +9,7 @@ export interface OwnIdToken {
   readonly clientId: string;
   /** When the token was issued, in seconds since 1970. */
   readonly issuedAt: number;
-  /** The session that the token belongs to, or null if the token does not name it. */
+  /** The session that the token belongs to, or null if the token names no session. */
   readonly sid: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function readOwnIdToken(server: Server, text: string): Promise<OwnI
 
 /**
  * Returns the `sub` of an `id_token_hint`, or null if the text is not a JWT. Does not verify the
- * token: use this only where a false hint cannot help the client (OpenID Connect Core section
+ * token. Use this only if the client gains nothing from a forged hint (OpenID Connect Core section
  * 3.1.2.1).
  */
 export function subjectOfHint(idToken: string): unknown {

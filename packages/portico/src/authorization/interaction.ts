@@ -53,5 +53,8 @@ export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
  */
 export type ConfirmedStep = { readonly page: HostPage } | { readonly details: Details | undefined };
 
-/** Returns the URL of a page of the host. The page must send the browser back to `returnTo`. */
+/**
+ * Returns the URL of a page of the host. That page must send the browser to `returnTo` when it is
+ * done.
+ */
 export type HostPage = (returnTo: string) => string;

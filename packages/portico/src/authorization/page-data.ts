@@ -37,7 +37,7 @@ export interface ShownScopeGroup {
   readonly scopes: readonly ShownScope[];
 }
 
-/** The signed-in person. Null means that the host does not know the value. */
+/** The signed-in person. A value is null if the host does not know it. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;

@@ -8,7 +8,10 @@ export interface RequestToCheck {
   readonly client: Client;
   /** The redirect URI and the state. */
   readonly returns: ReturnAddress;
-  /** Whether the client itself sent the request. The browser then brings only a reference to it. */
+  /**
+   * Whether the client sent the request directly to the server. The browser then brings only a
+   * reference to it.
+   */
   readonly direct: boolean;
 }
 
@@ -23,14 +26,14 @@ export interface Findings {
   readonly silent?: true | undefined;
 }
 
-/** Checks a request. Returns the check's results, or throws an OAuthError to refuse the request. */
+/** Checks a request. Returns its results, or throws an OAuthError to refuse the request. */
 export type RequestCheck = (
   request: RequestToCheck,
 ) => Partial<Findings> | Promise<Partial<Findings>>;
 
-/** How features read authorization requests. */
+/** How a feature changes the reading of authorization requests. */
 export interface RequestReading {
-  /** Checks that replace Portico's own checks of the same name. */
+  /** Checks that run instead of Portico's checks of the same name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
   /**
    * The additional parameters of the features. A request may contain each of them once. The server

@@ -7,8 +7,8 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Checks for individual parameters of an authorization request. They need no client and no key, and
- * only the resources from the configuration.
+ * Checks for individual parameters of an authorization request. They need no client and no key,
+ * only the configured resources.
  */
 
 /**
@@ -145,8 +145,8 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 }
 
 /**
- * Returns the thumbprint of the only key that may exchange the code. Returns null if this parameter
- * is missing.
+ * Returns the thumbprint of the key that must be proved when the code is exchanged. Returns null if
+ * the parameter is missing.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;

@@ -50,8 +50,8 @@ export interface PutRequest {
 }
 
 /**
- * Finds the client and the redirect URI, then runs the checks in checks.ts. The order matters: if a
- * request has several errors, only the first is reported.
+ * Finds the client and the redirect URI of a request, then runs the checks in checks.ts. The order
+ * of the checks matters: if a request has several errors, the response contains only the first.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -209,8 +209,8 @@ function requireLiving(
 }
 
 /**
- * Throws a page error if the client does not meet its profile. The client gets no response, because
- * the profile may not allow its redirect URI.
+ * Throws a page error if the client does not follow its profile. The error is not sent to the
+ * client, because the profile may not allow its redirect URI.
  */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
@@ -219,7 +219,7 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
     isVerified(client)
       ? page('error.client_against_rules', { server: serverName, client: client.name })
       : page('error.unverified_client_against_rules', { server: serverName }),
-    `the client ${client.id} is given nothing: ${refusal}`,
+    `the client ${client.id} gets no access: ${refusal}`,
   );
 }
 
@@ -233,7 +233,8 @@ function requireRedirectUri(
     : parameters.get('redirect_uri');
   if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // Anyone can be sent to this page, so do not show a name that a client gave itself.
+    // An attacker can send any person to this page, so do not show a name that a client gave
+    // itself.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
@@ -259,19 +260,19 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
   const shown = quotedUri(redirectUri);
   const registered = client.redirectUris.map(quotedUri);
   const difference = registered.includes(shown)
-    ? ', and they differ in what is not shown here'
+    ? ', and they differ in parts that the log does not show'
     : mayRedirect({ ...client, applicationType: 'native' }, redirectUri)
-      ? '; only a native application may be answered on another port'
+      ? '; only a native application may use another port'
       : '';
   return (
-    `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
+    `the redirect_uri is ${shown}, but the client ${client.id} is registered with ` +
     `${registered.join(', ') || 'none'}${difference}`
   );
 }
 
 /**
  * Returns the parameters that the client needs to send this request again. `keyParameter` is the
- * name of the parameter that contains the code's key.
+ * name of the parameter that names the key for the code.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

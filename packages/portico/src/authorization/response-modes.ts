@@ -74,7 +74,7 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     throw new OAuthError(
       'invalid_request',
       `This request cannot be answered with response_mode=${mode.name}.`,
-      `this response_mode cannot answer: ${problem}`,
+      `this response_mode cannot send the response: ${problem}`,
     );
   }
 

@@ -67,10 +67,10 @@ export class SavedRequests {
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
     if (!this.#matchesBrowser(saved, visitor))
-      throw notAnswerable('it was asked in another browser session');
+      throw notAnswerable('it was shown in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await this.end(saved);
-      throw notAnswerable('it was put to another person');
+      throw notAnswerable('it was shown to another person');
     }
     return saved;
   }
@@ -81,24 +81,21 @@ export class SavedRequests {
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
       throw answeredBefore(saved.outcome, this.#additions.accessPath ?? paths.home);
     }
-    if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
+    if (saved.outcome === 'void') throw notAnswerable('it has ended without an answer');
     if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
     return saved;
   }
 
-  /**
-   * Returns the error for a request that was pending when it was read, but that can no longer be
-   * changed in the store.
-   */
+  /** Returns the error for a request that was answered, ended or expired after it was read. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
-    return notAnswerable('it was put to the person with other scopes at the same moment');
+    return notAnswerable('it was shown with other scopes at the same moment');
   }
 
   /**
-   * Returns the client if it still exists and still has this redirect URI and at least one of the
-   * shown scopes. A client document may change at any time, so an open request keeps the client
-   * data from when it started.
+   * Returns the client if it still has this redirect URI and at least one of the shown scopes. A
+   * client document may change at any time, so an open request keeps the client data that it
+   * started with.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -114,9 +111,8 @@ export class SavedRequests {
     }
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
-    if (refusal !== null)
-      throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // Ignore requirements that a client document added after the page was shown.
+    if (refusal !== null) throw notAnswerable(`the client ${clientId} gets no access: ${refusal}`);
+    // Ignore demands that a client document added after the page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -136,8 +132,8 @@ export class SavedRequests {
   }
 
   /**
-   * Whether this is the browser session that the request was shown in. If not, and the request is
-   * still pending, logs a warning (AS-8.10).
+   * Whether this is the browser session in which the request was shown. If it is not, and the
+   * request is still pending, logs a warning (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
@@ -165,10 +161,8 @@ export class SavedRequests {
 }
 
 const ANOTHER_SECRET =
-  'The question of client {clientId} met another browser secret than it was asked with. If ' +
-  'no one opened it in two browsers, and ' +
-  'no other person signed in, signing in started a new session and dropped the old one: ' +
-  'leave Host.browserSecret to Portico, or ' +
-  'keep the value that it answers (keepSessionInfo: true for passport, ' +
-  'session.regenerate([...]) for @fastify/session), see ' +
-  'docs/host-contract.md';
+  'The browser secret has changed since the consent page for the client {clientId} was shown. ' +
+  'If no one opened the page in two browsers, and no other person signed in, the sign-in ' +
+  'started a new session without the old secret. Remove Host.browserSecret, so that Portico ' +
+  'sets a cookie, or keep the secret in the new session (keepSessionInfo: true for passport, ' +
+  'session.regenerate([...]) for @fastify/session). See docs/host-contract.md';

@@ -8,8 +8,8 @@ export interface ScopeChoices {
   /** Whether the person may leave out this scope although the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page shows the scopes that the client is registered for
-   * but does not request.
+   * The scopes that the person may add to a request. The page shows those that the client is
+   * registered for but did not request.
    */
   readonly added: readonly string[];
 }
@@ -30,7 +30,8 @@ export function choicesFor(
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // If the client proves no key, it cannot get a token with a scope that requires a key.
+  // Leave out scopes that require a key if the client proves no key, because it could not get a
+  // token with them.
   const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
   const added = choices.added.filter(
     (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),

@@ -23,12 +23,11 @@ export interface SignInNote {
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Tells the sign-in page about the request that sent a person there.
- *
- * The request itself waits in a cookie that only `/oauth/authorize` receives. So the data for the
- * sign-in page is in a second encrypted cookie, which only that page receives. A browser has one
- * such cookie, for the last request that led to the sign-in page. If a person reloads the sign-in
- * page in an earlier tab, the page shows nothing about that tab's request.
+ * Data for the sign-in page about the authorization request that led there. The request itself
+ * waits in a cookie that only `/oauth/authorize` receives. This data is in a second encrypted
+ * cookie, which only the sign-in page receives. A browser has one such cookie, for its last
+ * request. If a person has two sign-in pages open and reloads the older one, that page shows
+ * nothing about its request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -47,7 +46,7 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the `Set-Cookie` headers with this data. Returns none if the sign-in page is on another
+   * Returns the `Set-Cookie` headers with the data. Returns none if the sign-in page is on another
    * origin or the client is unknown.
    */
   async cookies({
@@ -96,8 +95,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // Show the host of the document's URL. The server fetches no document for a person who is not
-    // signed in.
+    // Show the host of the document's URL, because the server fetches no document for a person who
+    // is not signed in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));

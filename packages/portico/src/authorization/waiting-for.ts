@@ -3,8 +3,8 @@
  */
 export interface WaitingFor {
   /**
-   * The client's name, if an operator registered the client. For other clients, it is something
-   * that the client cannot choose, as on the consent page:
+   * The client's name, if an operator registered the client. For other clients, a text that the
+   * client cannot choose, as on the consent page:
    *
    * - the host of its document or its redirect URI
    * - "a program on this computer"

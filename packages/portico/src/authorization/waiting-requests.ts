@@ -16,7 +16,10 @@ export interface RequestToWait {
   readonly direct: boolean;
   /** The request's existing id. Defaults to a new id. */
   readonly requestId?: string;
-  /** When the request first arrived, and whether the browser now goes to a page of the host. */
+  /**
+   * When the request first arrived, and whether the response sends the browser to a page of the
+   * host.
+   */
   readonly received?: Received | undefined;
 }
 
@@ -82,11 +85,10 @@ interface Opened {
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
- * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14).
- *
- * Anyone can send a request, so it is kept in the browser, in an encrypted cookie. The cookie's
- * name contains the request's id. A request that is too long for a cookie is kept in the store,
- * within a budget. The cookie then contains a secret that identifies the stored request.
+ * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
+ * request, so Portico keeps it in the browser, in an encrypted cookie whose name contains the
+ * request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
+ * budget. The cookie then contains a secret that identifies the stored request.
  */
 export class WaitingRequests {
   readonly #server: Server;
@@ -145,9 +147,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns `Set-Cookie` headers that remove cookies over the limits, but never this request's
-   * cookie. If another site posts the form, the browser sends no cookies, so `begin` cannot count
-   * them.
+   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if it has too
+   * many, but never this request. `begin` cannot count them if another site posts the form, because
+   * the browser then sends no cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -185,8 +187,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns the cookie's value. This is the request itself. If the request is too long for a
-   * cookie, the value is a secret that identifies the request in the store.
+   * Returns the cookie's value: the request itself, or, if the request is too long for a cookie, a
+   * secret that identifies it in the store.
    */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
@@ -244,7 +246,7 @@ function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): reado
 function noRoom(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.too_many_waiting'),
-    'the budget for long requests of people who are not signed in is used up',
+    'too many long requests of people who are not signed in are waiting',
     { retryAfter: TRY_AGAIN },
   );
 }

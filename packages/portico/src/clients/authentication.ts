@@ -24,10 +24,10 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * How many attempts may fail before further attempts are slowed down. `client` counts one client
- * from one network. `address` counts all clients from one network. Failed assertions have higher
- * limits, because an attacker can guess a secret but not a signature. Assertions also fail when a
- * clock is wrong or a key is not published, and they keep failing until someone fixes the cause.
+ * How many attempts may fail before the server slows down further attempts. `client` counts one
+ * client from one network. `address` counts all clients from one network. Assertions have higher
+ * limits than secrets: an attacker cannot guess a signature. And a wrong clock or a missing key
+ * makes a client's assertions fail until a person fixes the cause.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -56,8 +56,8 @@ export class ClientProofs {
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Counts failures. Assertions and secrets are counted separately, so that failed assertions do
-   * not slow down secrets.
+   * Counts failures. Assertions and secrets are counted separately, so that failed assertions never
+   * slow down secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
@@ -82,7 +82,8 @@ export class ClientProofs {
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    // Do not await a boolean: other requests with this secret must find the one in flight.
+    // If the result is a boolean, do not await it. An await would let other requests run before
+    // this request is marked as verifying the secret.
     const known = this.#secrets.isKnown(active, secret, clientId);
     if ((typeof known === 'boolean' ? known : await known) && active !== null) return active;
     return this.#judge(
@@ -100,9 +101,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed,
-   * because it is cheap to verify and an attacker cannot guess a signature. An attacker therefore
-   * cannot slow down the client.
+   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed: it is
+   * cheap to verify, and an attacker cannot guess a signature. So failures that an attacker causes
+   * do not slow down the client.
    */
   async assertion(
     request: Request,
@@ -139,8 +140,8 @@ export class ClientProofs {
         ? null
         : { ...active, keys };
     try {
-      // Do the same work for an unknown client, so that the response time does not show whether the
-      // client exists.
+      // For an unknown client, do the same work, so that the response time does not show whether
+      // the client exists.
       const profile = active === null ? null : this.#server.profiles.of(active);
       await way?.verify(keyed, clientId, assertion, profile);
       if (keyed !== null) return null;
@@ -151,7 +152,8 @@ export class ClientProofs {
     if (active === null) return whyNotActive();
     return keys?.workload === undefined
       ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
-      : 'the client is a workload, and the iss or the client_assertion_type is not of its issuer';
+      : 'the client is a workload, but the iss or the client_assertion_type does not belong ' +
+          'to its issuer';
   }
 
   async #judge(
@@ -244,8 +246,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method for this type of assertion. If several methods accept the type, returns the
- * method that recognizes the assertion.
+ * Returns the method for this type of assertion. If several methods have the type, returns the one
+ * that recognizes the assertion, or the last one.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);
@@ -258,9 +260,9 @@ function notActive(sent: string, found: Client | null): string {
 
 function nothingCame({ keys }: Client): string {
   return keys === null
-    ? 'no secret came with the id of a confidential client'
-    : 'no assertion that is taken came with the id of a client that authenticates ' +
-        `by ${proofOf(keys)}`;
+    ? 'the client is confidential, but the request has no secret'
+    : `the client authenticates by ${proofOf(keys)}, but the request has no assertion that ` +
+        'the server accepts';
 }
 
 function proofOf({ workload }: ClientKeys): string {
@@ -270,9 +272,9 @@ function proofOf({ workload }: ClientKeys): string {
 function wrongSecret(client: Client, secret: string, now: number): string {
   const { public: isPublic, keys, previousSecretExpiresAt } = client;
   if (keys !== null)
-    return `a secret came with the id of a client that authenticates by ${proofOf(keys)}`;
-  if (isPublic) return 'a secret came with the id of a public client, which has none';
-  if (isBlank(secret)) return 'the secret is blank, which is never one';
+    return `the request has a secret, but the client authenticates by ${proofOf(keys)}`;
+  if (isPublic) return 'the request has a secret, but the client is public and has none';
+  if (isBlank(secret)) return 'the secret is blank';
   if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return isRotating

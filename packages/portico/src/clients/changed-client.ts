@@ -35,8 +35,8 @@ export interface ClientChanges {
    */
   readonly addGrants?: readonly string[];
   /**
-   * The grants to remove. The client must have each of them. Tokens from a removed grant stop
-   * working until you add the grant again.
+   * The grants to remove. The client must have each of them. Tokens that the client got with such a
+   * grant stop working until you add the grant again.
    */
   readonly removeGrants?: readonly string[];
   /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
@@ -69,7 +69,7 @@ export async function changedClient(
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // No client is ever registered for this scope, so ignore it.
+  // Ignore this scope, because it is never stored with a client.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
@@ -97,8 +97,8 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm of a client that has had ID tokens. If the client loses ID tokens and gets
-    // them back, they are signed as before (AS-30.3).
+    // Keep the algorithm if the client's ID tokens are or were signed with it. A client that loses
+    // ID tokens and gets them back then gets them signed as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -142,8 +142,8 @@ function list(
 }
 
 /**
- * Throws if a value is missing that a registration would fill in. Otherwise, the update would bring
- * back a value that the caller removed.
+ * Throws if the changed client lacks a grant or a redirect URI that a registration adds by default.
+ * Otherwise, the update would add the value that the caller removed.
  */
 function requireWhole(
   redirectUris: readonly string[],

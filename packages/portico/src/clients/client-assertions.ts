@@ -15,11 +15,11 @@ export interface ClientAssertions {
   readonly called: string;
   /** The `client_assertion_type` that this method accepts. */
   readonly type: string;
-  /** Whether clients with these keys use this method. */
+  /** Whether clients with these keys authenticate with this method. */
   isFor(keys: ClientKeys): boolean;
   /**
    * Whether this method must verify this assertion. Called before the assertion is verified. The
-   * result must not depend on the client, so that the server does the same work for every client.
+   * result must not depend on the client, because the server does the same work for every client.
    */
   recognizes(assertion: Jws): boolean;
   /** Returns a function that verifies assertions sent to endpoints with these URLs. */

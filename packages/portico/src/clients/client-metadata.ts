@@ -4,14 +4,14 @@ import { PRIVATE_KEY_JWT } from './credentials.ts';
 import { JWT_ASSERTION, JWT_SVID_ASSERTION } from './reading-assertions.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
 
-/** A client's authentication method and requirements. */
+/** How a client authenticates, and what it must do. */
 export interface ProvingClient extends ClientDemands {
   readonly public: boolean;
   readonly keys: ClientKeys | null;
 }
 
 /**
- * Returns a client's authentication method and requirements, with the field names from RFC 7591
+ * Returns how a client authenticates and what it must do, with the field names from RFC 7591
  * section 2.
  */
 export function authenticationMetadata(

@@ -2,11 +2,14 @@ import type { PersonReference } from '../person.ts';
 import type { ArrivalTokens, ClientArrival } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 
-/** A source of clients that are not registered. The client's id is the URL of its description. */
+/**
+ * Finds clients that are not registered. Such a client's id is the URL of its description. A
+ * feature implements this interface.
+ */
 export interface ClientSource {
   /**
-   * Whether this id can be the id of one of this source's clients. The server fetches the
-   * description only for a signed-in person.
+   * Whether this id can be the id of such a client. The server fetches the description only for a
+   * signed-in person.
    */
   names(clientId: string): boolean;
   /** Throws a page error if the server refuses the id. Fetches nothing. */
@@ -39,8 +42,8 @@ export interface ClientSource {
 }
 
 /**
- * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). The
- * server knows only the network of such a client.
+ * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). For
+ * such a client, the server knows only the network of the request.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

@@ -45,7 +45,10 @@ export type UpdateClient = Clients['update'];
 export interface RevokedClient {
   /** The client as it was before the revocation. */
   readonly client: Client;
-  /** False for a document client that no person has seen yet. */
+  /**
+   * Whether the server already stored the client. False if no person has seen this document client
+   * yet.
+   */
   readonly wasKnown: boolean;
 }
 
@@ -98,9 +101,9 @@ export class Clients {
   }
 
   /**
-   * Registers a client, unless `isThere` accepts a client that is not revoked. In that case,
-   * returns the existing client without a secret. If several calls run at the same time, even in
-   * different processes, only one of them registers a client. Throws a RegistrationError that
+   * Registers a client, unless `isThere` accepts an existing client that is not revoked. In that
+   * case, returns the existing client without a secret. If several calls run at the same time, even
+   * in different processes, only one of them registers a client. Throws a RegistrationError that
    * explains the problem.
    */
   async createUnless(
@@ -211,8 +214,8 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it. This also works before any person has seen the client. Throws a
-   * RegistrationError if the client is unknown or already revoked.
+   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError if
+   * the client is unknown or already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -224,8 +227,8 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Do this even for a client that is already revoked. Another process may have revoked it, and
-    // that revocation may not be durable yet.
+    // Run this for a revoked client too. If another process has revoked it, that revocation may not
+    // be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
@@ -280,7 +283,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client that the server knows only by its URL. */
+  /** Stores a revoked client, of which the server knows only the URL. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -299,7 +302,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // If a person saw the client a moment ago, its row already exists.
+    // If a person saw the client in the meantime, its row exists and must be revoked.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

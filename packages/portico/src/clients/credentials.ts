@@ -25,7 +25,7 @@ export interface AssertionCredentials {
   readonly method: 'assertion';
   /** The `client_assertion_type`. */
   readonly type: string;
-  /** Empty if neither the request nor the assertion contains a client id. */
+  /** The client id. Empty if neither the form nor the assertion contains one. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;

@@ -9,7 +9,7 @@ import { readKeySet } from './key-sets.ts';
 export interface ShownClient {
   /** The stored client, without its secret hashes. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
-  /** The client's status. `blocked` is a revoked document client, which you can unblock. */
+  /** The client's status. `blocked` is a revoked document client. You can unblock it. */
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
    * The public keys that this server stores. Empty if the client has no keys or publishes them at a
@@ -24,11 +24,11 @@ export interface ShownClient {
      */
     readonly previousAcceptedUntil: number | null;
   } | null;
-  /** The client's scopes that the configuration no longer offers. They have no effect. */
+  /** The client's scopes that the configuration does not offer. They have no effect. */
   readonly scopesNotOffered: readonly string[];
   /**
-   * The reason why the client cannot get tokens now, for example a profile that it does not meet.
-   * Null if it can get tokens.
+   * Why the client cannot get tokens now, for example because it does not follow its profile. Null
+   * if it can get tokens.
    */
   readonly refusal: string | null;
   /** Metadata that features add, by field name from RFC 7591. */

@@ -3,8 +3,8 @@ import type { InitialAccessToken } from '../store/client.ts';
 
 /**
  * This server's initial access tokens (RFC 7591 section 1.2), for console commands. `create` and
- * `revoke` take `acting`, the person who makes the change. The audit event names this person.
- * Without `acting`, it names no person.
+ * `revoke` take `acting`, the person who makes the change, for the audit event. Without `acting`,
+ * the event names no person.
  */
 export interface InitialAccessTokens {
   /** Creates a token. Throws a RegistrationError that explains the problem. */
@@ -43,7 +43,7 @@ const refuse = () =>
   Promise.reject(new Error('No feature of this server has initial access tokens'));
 
 /**
- * The tokens of a server without a feature for initial access tokens: the list is empty, and the
+ * The tokens of a server without a feature for initial access tokens. The list is empty, and the
  * other methods reject.
  */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {

@@ -125,8 +125,8 @@ function sortKeySet(
 }
 
 /**
- * Returns a key set's problems, for the client's developer. If `algorithm` is not null, the client
- * authenticates only with this algorithm.
+ * Returns the problems of a key set, for the client's developer. If `algorithm` is not null, the
+ * client may sign only with this algorithm.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);

@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Returns null if there is nothing to record. The promise never rejects, because the request has
-   * already succeeded.
+   * Records a use. Returns null if there is nothing to record. The promise never rejects: if the
+   * use cannot be recorded, the request still succeeds.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;

@@ -1,12 +1,12 @@
 /**
- * Checks whether a person could confuse two names at a glance. Covers a small part of the
- * confusable letters of UTS 39: only letters that an attacker would use to imitate this server's
- * name.
+ * Checks whether people could confuse two names at a glance. Knows only the letters that an
+ * attacker would use to imitate this server's name, a small part of the confusable letters of UTS
+ * 39.
  */
 
 /**
- * Digits and letters of other scripts, by the Latin letter that they look like. `i`, `l` and `1`
- * count as the same letter.
+ * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` count
+ * as the same letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
@@ -37,8 +37,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The first letters of the Unicode blocks with letters in boxes, letters in circles, and letters
- * for flags. Unicode normalization does not turn them into plain letters.
+ * Where three Unicode alphabets start: letters in circles, letters in boxes, and letters for flags.
+ * Unicode normalization does not turn them into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -54,7 +54,7 @@ const LATIN_FOR: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Two letters that together look like one letter. */
+/** Pairs of letters that look like one letter. */
 const PAIRS: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -64,7 +64,7 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * The minimum length of a server name that is searched for inside other names. Shorter names are
+ * A server's name must have this length to be searched for inside other names. Shorter names are
  * part of too many words.
  */
 const SHORTEST_PART = 4;
@@ -89,8 +89,8 @@ function getLetters(text: string): string {
 }
 
 /**
- * Returns two skeletons, because a symbol may stand for a letter ("Port@l") or decorate a name
- * ("@Portal").
+ * Returns two skeletons of the name: one that reads symbols as letters ("Port@l"), and one without
+ * symbols ("@Portal").
  */
 function skeletons(name: string): readonly string[] {
   return [buildSkeleton(name), buildSkeleton(name.replaceAll(/[|@$×]/g, ''))];

@@ -46,7 +46,7 @@ export function scopesNamed(
 /**
  * Returns the application type. If `application_type` is missing, a client with a loopback address
  * or a private-use scheme is treated as a native application. Half of the MCP hosts do not send the
- * field, although their callback can be on any port (RFC 8252 section 7.3).
+ * field, although the port of their callback can change (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

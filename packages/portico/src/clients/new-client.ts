@@ -10,7 +10,7 @@ interface Beginning {
   readonly createdAt: number;
 }
 
-/** Returns a new client. It is unused, not revoked, and has at most one secret. */
+/** Returns a new client. It was never used, is not revoked, and has at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = {
     previousSecretHash: null,

@@ -12,8 +12,8 @@ const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
  * Matches a URI with a private-use scheme: a domain name in reverse order, for example
- * `com.example.app`. The scheme must contain a dot, because unrelated applications could choose the
- * same short name (RFC 8252 sections 7.1 and 8.4).
+ * `com.example.app`. A scheme without a dot does not match, because unrelated applications could
+ * choose the same short name (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 /** Matches a loopback redirect URI. A port must not be 0 or start with a zero. */
@@ -76,14 +76,14 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/** Whether the URI has exactly this scheme, followed by more text. */
+/** Whether the URI consists of exactly this scheme, a colon, and more text. */
 function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
 /**
- * Schemes that never belong to a single application, because browsers, operating systems or other
- * programs handle them. SYSTEM_SCHEME matches more of them, for example Windows settings and tools
+ * Schemes that browsers, operating systems or several programs handle, so they never belong to a
+ * single application. `SYSTEM_SCHEME` matches more of them, for example Windows settings and tools
  * (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
@@ -111,8 +111,8 @@ function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns the destination of a response as pages show it: a host with its port, or an application's
- * scheme.
+ * Returns the destination of a response as pages show it: a host with its port, or the scheme of an
+ * application.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);

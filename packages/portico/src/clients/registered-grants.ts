@@ -6,9 +6,7 @@ import { IDENTITY_SCOPES } from '../tokens/scopes.ts';
 /** The default grants for a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/**
- * Returns the client's grants, including the default ones. Throws if the grants cannot be combined.
- */
+/** Returns the client's grants, including the defaults. Throws if the grants cannot be combined. */
 export function checkGrants(
   requested: readonly string[],
   redirectUris: readonly string[],

@@ -26,8 +26,8 @@ export interface ClientRegistration {
   readonly scopes?: readonly string[];
   /**
    * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
-   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. If
-   * you list only `introspection`, this default still applies.
+   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. A
+   * list with only `introspection` adds it to the default.
    */
   readonly grants?: readonly string[];
   /** Whether this is a public client, which cannot keep a secret. Default: false. */
@@ -40,9 +40,9 @@ export interface ClientRegistration {
    */
   readonly applicationType?: string;
   /**
-   * Private-use schemes without a dot that a native application's redirect URIs may use, for
-   * example `cursor` for `cursor://…`. List every scheme that you want to allow. Any program on the
-   * device can claim such a scheme and receive this client's responses.
+   * Private-use schemes without a dot that the redirect URIs of a native application may use, for
+   * example `cursor` for `cursor://…`. Any program on the device can claim such a scheme and
+   * receive this client's responses, so you must list each one that you allow.
    */
   readonly allowedSchemes?: readonly string[];
   /**
@@ -58,7 +58,7 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * Identifies the client as a workload that needs no secret or keys. The platform where the client
+   * The client's workload, if the client needs no secret or keys. The platform where the client
    * runs signs a token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID.
    * Requires `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers`
    * with `asserts: ['clients']`.
@@ -144,13 +144,13 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A client with a profile has every demand, even if its registration names none.
+    // A client with a profile has every demand, even if its registration does not contain them.
     ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
-  // Report disabled features and the profile's restrictions first, and a missing key last.
-  // Otherwise an operator might create a key and then find that the client is still refused.
+  // Check features and the profile before the key. Otherwise an operator might create a key and
+  // then find that the client is still refused.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -179,8 +179,8 @@ export function checkName(name: string): string {
   if (trimmed === '')
     throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control and bidirectional characters could make a name look like another one on the consent
-  // page.
+  // Control characters and invisible characters could make a name look like another one on the
+  // consent page.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
@@ -197,7 +197,7 @@ function checkApplicationType(requested: string): ApplicationType {
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Accept this scope but do not store it: every client may send it, and it grants nothing.
+  // Accept this scope but do not store it. Every client may request it, and it grants nothing.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {

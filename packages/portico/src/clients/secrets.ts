@@ -25,11 +25,10 @@ export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Checks client secrets with the host's password hasher.
- *
- * Remembers each verified secret as a SHA-256 hash of a random key, the client, the stored hash and
- * the secret. Each process creates its own random key when it starts, and never stores it.
- * `docs/decisions/0006` explains why this is safe.
+ * Checks client secrets with the host's password hasher. Remembers each verified secret as a
+ * SHA-256 hash of a random key, the client, the stored hash and the secret. Each process creates
+ * the random key when it starts, and never stores it. `docs/decisions/0006` explains why this is
+ * safe.
  */
 export class ClientSecrets {
   readonly #hasher: PasswordHasher;
@@ -39,8 +38,8 @@ export class ClientSecrets {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
   /**
-   * The time when the last overlap of two secrets ends, in milliseconds since 1970. Includes only
-   * clients that this process has checked.
+   * The latest end of an overlap, in milliseconds since 1970. During an overlap, a client has two
+   * valid secrets. Includes only clients that this process has checked.
    */
   #overlapUntil = 0;
 
@@ -52,8 +51,8 @@ export class ClientSecrets {
   /**
    * Whether this process has already verified the secret and the secret is still valid. Runs no
    * slow hash. If another request is verifying the same secret, waits for that request. Otherwise
-   * returns at once, so that simultaneous requests with the same secret are only one attempt. False
-   * does not mean that the secret is wrong.
+   * returns at once, so that simultaneous requests with the same secret count as one attempt. If
+   * the result is false, the secret can still be correct: call `verify`.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
    */
@@ -63,7 +62,7 @@ export class ClientSecrets {
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
     const verifying = this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret));
-    // The other request may have remembered the secret. Ignore its error.
+    // If the other request succeeded, it has remembered the secret. Ignore its error.
     return verifying === undefined ? false : verifying.then(anyIsRemembered, anyIsRemembered);
   }
 
@@ -107,7 +106,7 @@ export class ClientSecrets {
     return true;
   }
 
-  /** JSON separates the parts, so that different lists never become the same text. */
+  /** Uses JSON, so that two different lists never become the same text. */
   #proofOf(clientId: string, hash: string, secret: string): string {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }
@@ -125,8 +124,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Every failure must take the same time. So verify the secret against a decoy until there were
-    // two slow hashes during an overlap, and one otherwise.
+    // Every failure must take the same time. So add slow hashes of a decoy until there were two
+    // during an overlap, and one otherwise.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);
@@ -134,7 +133,10 @@ export class ClientSecrets {
   }
 }
 
-/** Client ids contain no spaces, so every pair gets a different cache key. */
+/**
+ * Returns the key of a remembered secret. Client ids contain no spaces, so each pair has a
+ * different key.
+ */
 function cacheKey(client: Client, hash: string): string {
   return `${client.id} ${hash}`;
 }

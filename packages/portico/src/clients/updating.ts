@@ -42,8 +42,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // If another update changes the client first, apply these changes to its result, so that
-      // neither update is lost.
+      // If another update changes the client first, try again on top of it, so that neither update
+      // is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -85,8 +85,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined keeps the current logo, and null removes it. Called before the
-   * other checks, because it may have to fetch the logo.
+   * Returns the new logo. Undefined keeps the current logo, and null removes it. Call this before
+   * the other checks, because it may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,

@@ -4,8 +4,8 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Describes clients to people. A client that no operator registered can choose any name. So pages
- * first show something that the client cannot choose: the host of its metadata document, or the
+ * Describes clients to people. A client that no operator registered can give itself any name. So
+ * pages first show a fact that the client cannot choose: the host of its metadata document, or the
  * destination of the response (decision 40).
  */
 
@@ -29,7 +29,10 @@ export interface Unverified {
 
 /** The destination of a response. */
 export interface Destination {
-  /** A website, a program that listens on this computer, or an application with its own scheme. */
+  /**
+   * A website, a program that listens on this computer, or an application with a scheme that only
+   * it uses.
+   */
   readonly kind: 'site' | 'computer' | 'device';
   /**
    * The text on pages. For a site, this is the host in ASCII (punycode), so that people notice
@@ -78,8 +81,9 @@ export function unverified(
 }
 
 /**
- * Whether people could mistake the client for this server: its name is the server's name or looks
- * like it. For an unverified client, it is enough if its name contains such a name.
+ * Whether people could mistake the client for this server. True if the client's name is the
+ * server's name or looks like it. For an unverified client, also true if its name contains such a
+ * name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -92,7 +96,7 @@ function bears(name: string, serverName: string): boolean {
 
 /**
  * Returns where an unverified client comes from, for pages outside an authorization request. A
- * client that registered itself can have several origins.
+ * client that registered itself can send responses to several places.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
@@ -110,8 +114,8 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
 }
 
 /**
- * Whether all responses to this client go to the same place: one site, this computer, or one
- * scheme.
+ * Whether all responses to this client go to the same place: one site, programs on this computer,
+ * or one scheme.
  */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
@@ -134,13 +138,14 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
 /**
- * Matches every combining mark after the second on a letter. More marks would cover other lines.
+ * Matches every combining mark after the second on a letter. With more marks, the letter would
+ * cover other lines.
  */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters that must not be in the same word as Latin letters. The pattern lists the scripts
- * that are allowed next to Latin, because none of their letters look Latin (UTS 39 section 5.2,
+ * Matches letters that must not be in the same word as Latin letters. Lists the scripts that may
+ * stand next to Latin, because none of their letters look like Latin letters (UTS 39 section 5.2,
  * "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
@@ -151,7 +156,7 @@ const NOT_BESIDE_LATIN =
  *
  * - The name is empty.
  * - It contains the server's name, or something that looks like it.
- * - It mixes scripts whose letters look the same. Honest names do not.
+ * - It mixes scripts whose letters look the same. An honest name does not.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -172,10 +177,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the letters and digits in upper case, for comparisons. Upper case unifies more letters
- * than lower case: "ß" and "ẞ" both become "SS". Converts to lower case first, because "ẞ" would
- * otherwise stay. Removes marks before that, because one mark (U+0345) becomes a letter in upper
- * case.
+ * Returns the letters and digits of a name in one case, for comparisons. First in lower case,
+ * because "ẞ" would otherwise stay, then in upper case, which makes "SS" of "ß". Removes marks
+ * before that, because upper case turns one of them (U+0345) into a letter.
  */
 function getLetters(text: string): string {
   return text

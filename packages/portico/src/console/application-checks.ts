@@ -3,8 +3,7 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// The reason that the doctor reports for a skipped check. Without the host kit, an application has
-// no named routes.
+// Why the doctor skips a check. Without the host kit, an application has no named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '; to check that the address leads to it, add --online';
@@ -28,8 +27,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page, or null if the host cannot name one, for
- * example if the kit's host lacks that route.
+ * Returns the path of the application's sign-in page. Returns null if the host has none, for
+ * example if the route does not exist in the kit.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

@@ -2,20 +2,20 @@ import { failing, type Finding, type Log } from '@portico/sql';
 
 export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
-/** A finding of the doctor, and the part of the server that it concerns. */
+/** A finding of the doctor, and the part of the server that it is about. */
 export interface Check extends Finding {
   /** The name of the part, such as `schema`. */
   readonly part: string;
 }
 
-/** Whether no check is failing. */
+/** Whether no check fails. */
 export function isHealthy(checks: readonly Check[]): boolean {
   return checks.every(({ outcome }) => outcome !== 'failing');
 }
 
 /**
- * Runs the examination of a part. A finding that names no part belongs to this part. If the
- * examination throws, returns a failing check and logs the details.
+ * Runs the examination of a part. A finding without a part belongs to this part. If the examination
+ * throws, returns a failing check and logs the details.
  */
 export async function check(
   log: Log,

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`, or null if they currently cannot.
- * Prefers a way that needs no token.
+ * Returns how clients can register without `oauth:client:create`. Prefers a way without a token.
+ * Returns null if they cannot register in the current state.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -19,7 +19,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Tells an operator how to add clients to the server. */
+/** Tells the operator how clients can be added to the server. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;

@@ -55,8 +55,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations that run after those of the store, in this order: APPLICATION, SERVER,
- * PUBLISHED. The features' examinations run after APPLICATION and after SERVER.
+ * The examinations after those of the store: first APPLICATION, then SERVER, then PUBLISHED. The
+ * examinations of features run after APPLICATION and after SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -149,8 +149,8 @@ export async function examine(
 }
 
 /**
- * Returns the open rotations. Returns an empty list if the clients cannot be read, because the
- * schema check reports that.
+ * Returns the clients with a rotation that is not complete. If the clients cannot be read, returns
+ * an empty list, because the schema check reports this.
  */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();

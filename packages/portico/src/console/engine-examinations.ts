@@ -6,8 +6,8 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * Returns the examinations for the engine of the database. A failing examination is reported as
- * skipped, because the store may not be a real database server.
+ * Returns the examinations for the database engine. If one of them throws, it counts as skipped,
+ * because the store may not be a real database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

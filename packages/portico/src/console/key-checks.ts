@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts';
 const OLD = 366 * 86_400_000;
 
 /**
- * Reports staged keys, also unreadable ones, and keys that are due for rotation or can be removed.
+ * Reports staged keys (even unreadable ones), and keys that an operator must rotate or can remove.
  * Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
@@ -26,8 +26,8 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 }
 
 /**
- * Finds staged keys that this process cannot read and so does not publish. Other processes will
- * still sign with them.
+ * Finds staged keys that this process cannot read and therefore does not publish. Other processes
+ * will sign with these keys.
  */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);

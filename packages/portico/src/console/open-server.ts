@@ -20,8 +20,8 @@ export function authorizationServerOf(application: {
 }
 
 /**
- * Returns the authorization server for a console command. Stops its outbox, so that it delivers no
- * messages even if the command sends a request to the application.
+ * Returns the authorization server for a console command. Stops its outbox: the command must
+ * deliver no messages, even if it sends a request to the application.
  */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   const server = authorizationServerOf(await context.application());

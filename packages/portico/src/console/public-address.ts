@@ -77,8 +77,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about `base_path_stripped`. If this setting is wrong, nothing responds at the
- * address, whether the setting is true or false.
+ * Adds advice about `base_path_stripped`. If its value is wrong, no request to the address reaches
+ * the server.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -90,7 +90,7 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /**
- * Checks the metadata URL that has the well-known part before the issuer's path (RFC 8414 section
+ * Checks the metadata URL in which the issuer's path follows the well-known part (RFC 8414 section
  * 3.1). A proxy forwards this URL only if you configure it.
  */
 async function examineInFront(
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For`, as a caller sends it to hide its address. The address is reserved for
- * documentation (RFC 5737), so no machine has it.
+ * A forged `X-Forwarded-For` header. A caller would send one to hide its address. This address is
+ * reserved for documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -160,7 +160,8 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer an RS256 key: processes of an older release try only RS256 keys for this question.
+  // Prefer an RS256 key, because processes of an older release use only RS256 keys for this
+  // question.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -171,7 +172,7 @@ async function examineRoundTrip(
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // The query is unique. Otherwise, a cache that ignores the request headers could answer.
+  // Use a unique query. Otherwise, a cache that ignores request headers could respond.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -192,8 +193,8 @@ async function examineRoundTrip(
 }
 
 /**
- * Combines the three findings; the worst outcome counts. `from` is the local address that this
- * process sent the request from.
+ * Combines the three findings. The worst one decides the result. `from` is the local address that
+ * this process sent the request from.
  */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
@@ -230,7 +231,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
-/** A proxy and a caller on the same machine have the same address. */
+/** If the proxy and the caller are on the same machine, they have the same address. */
 const UNCERTAIN = ', which could also be an untrusted proxy on the same machine';
 
 function isLoopback(address: string): boolean {
@@ -241,8 +242,8 @@ const LET_APPEND =
   'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Checks which address the process sees. Each proxy appends its caller's address, so every entry
- * after the forged one comes from a proxy.
+ * Checks which address the process sees. Each proxy adds the address of its caller to the end of
+ * the list. So all entries after the forged one come from proxies.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,
@@ -263,8 +264,8 @@ function judgeAddress(
     "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
     'clientAddress of the ' +
     'host contract';
-  // The address list is the same without a proxy as with a proxy that appends nothing. So the
-  // remedy covers both cases.
+  // If no entry was added, there may be no proxy, or a proxy that adds nothing. The advice covers
+  // both cases.
   const remedy =
     appended.length > 0
       ? number

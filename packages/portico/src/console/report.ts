@@ -7,8 +7,8 @@ import { findSection } from './sections.ts';
 
 /**
  * Returns the checks to report if the application cannot start because of its configuration or a
- * messages file. A problem in a messages file has a path instead of a key. Returns null for any
- * other error.
+ * file with messages. If a file with messages is the cause, the problem has a path instead of a
+ * key. Returns null for any other error.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
@@ -38,8 +38,8 @@ export function printReport(
 }
 
 /**
- * Returns the last line, with the number of warnings. Returns no line if a check fails: the command
- * reports the failure when it ends.
+ * Returns the last line, with the number of warnings. If a check fails, returns no line, because
+ * the command reports the failure when it ends.
  */
 function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
@@ -48,7 +48,7 @@ function closing(checks: readonly Check[]): readonly string[] {
   return [`No check fails. Warnings: ${warnings}.`];
 }
 
-/** Formats each check as a line, followed by the remedy and a link to more information. */
+/** Formats each check as a line, followed by what to do and a link to more information. */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);

@@ -1,4 +1,4 @@
-/** The page of the documentation for the findings of each part of the report. */
+/** For each part of the report, the documentation page about its findings. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',
@@ -44,8 +44,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the page for a part, as in the table in docs/troubleshooting.md. Returns null if the part
- * needs no explanation.
+ * Returns the page about a part, as in the table in docs/troubleshooting.md. Returns null if the
+ * part has no page.
  */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;

@@ -13,8 +13,7 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks whether the store responds and accepts writes. If it is read-only, other checks find out
- * why.
+ * Checks whether the store responds and accepts writes. Other checks find out why it is read-only.
  */
 export async function examineStore({
   application,
@@ -24,7 +23,7 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // If the tables do not exist, there is nothing to write to. The schema check reports that.
+    // Without the tables, there is nothing to write to. The schema check reports this.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -40,7 +39,7 @@ export async function examineStore({
   }
 }
 
-/** Finds out why the database is not ready. Called after other statements have failed. */
+/** Finds out why the database is not ready. Called after statements have failed. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
@@ -74,7 +73,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before reading the keys: its error is more helpful.
+  // Check the owner before reading the keys, because the error about the owner says more.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -122,15 +121,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command created as root without changing their owner. Root can read them, but
- * the server cannot, so this check compares the owners.
+ * Finds keys that a command run as root created without changing their owner. Root can read them
+ * but the server cannot, so this check compares the owners.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   // Windows files do not have this kind of owner.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // If the directory belongs to root, its keys may belong to the server's account.
+  // If the directory belongs to root, its keys may belong to the user that runs the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -143,9 +142,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 }
 
 /**
- * Finds a key directory that root created in another account's directory. Commands of earlier
- * releases did not change its owner. Root can read the keys, so reading them does not reveal the
- * problem.
+ * Finds a key directory that belongs to root, inside a directory of another user. Commands of
+ * earlier releases created it and did not change its owner. Root can read the keys, so reading them
+ * does not show the problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -203,8 +202,8 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Change the first byte of the secret. Some hashers (bcrypt) read only 72 bytes and could ignore
-  // a change at the end.
+  // Change the first byte of the secret. Some hashers (bcrypt) use only the first 72 bytes and
+  // would ignore a change at the end.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A JavaScript hasher can return any value. Accept only `true`, as client authentication does.
   if (right === true && wrong !== true)

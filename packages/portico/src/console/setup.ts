@@ -9,20 +9,18 @@ import type { ExaminedApplication } from '../examination.ts';
 /** The result of `oauth:server:setup`. */
 export interface SetupReport {
   /**
-   * The key that signs with RS256 or with an algorithm of the server's profile. `created` tells
-   * whether this call created the key.
+   * The key that signs with RS256, or with an algorithm of the server's profile. `created` is true
+   * if this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What is missing, each with what to do. Empty if the server is ready. */
+  /** What is missing. Each entry says what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 
 /**
  * Creates the signing key if it does not exist, and reports what else the server needs. You can run
- * it again safely.
- *
- * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
- * lost, and a new key would hide the loss.
+ * it again safely. Throws a KeyRotationError if applications have received ID tokens but no key
+ * exists. The key was lost in this case, and a new key would hide the loss.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -60,15 +58,15 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether there are active authorizations with the scope `openid`. If there are but no key exists,
+ * Whether there are active authorizations with the scope `openid`. If there are and no key exists,
  * the signing keys were lost.
  */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {
     return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
   } catch {
-    // Without a schema, there are no authorizations. Another check reports a store that does not
-    // respond.
+    // Without a schema, there are no authorizations. If the store does not respond, another check
+    // reports it.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The input for the examinations. */
+/** What the examinations receive. */
 export interface Subject {
   readonly application: ExaminedApplication;
   readonly server: AuthorizationServer;

@@ -8,15 +8,15 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** Random values of one rendering. */
+/** The random values in one rendered page. */
 interface Secrets {
   readonly requestId: string;
   readonly csrfToken: string;
 }
 
 /**
- * Renders the pages with sample data. A host's view may be broken, or its form may lack required
- * fields.
+ * Renders the pages with sample data, because a view of the host may be broken, or its form may
+ * lack required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const secrets = { requestId: randomToken(), csrfToken: randomToken() };
@@ -121,8 +121,9 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page, and the problems of broken views or null. Views
- * that share a broken layout are listed in one problem.
+ * Renders these views. Returns the consent page (empty if it is broken), and a text about the
+ * broken views (null if there are none). Views with the same problem, for example a broken layout,
+ * are listed together.
  */
 async function renderAll(
   { host }: AuthorizationServer,

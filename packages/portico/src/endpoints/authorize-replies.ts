@@ -14,10 +14,7 @@ import type { SendingMode, SendingQuestion } from './replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/**
- * The features' additions to authorization requests, including the response modes that can send
- * responses.
- */
+/** The additions of features to authorization requests, including the response modes. */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
@@ -95,8 +92,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client in its response mode. With a `question`, the person must
-   * confirm first.
+   * Sends the response to the client, in the response mode of the request. If `question` is set,
+   * the person must first confirm.
    */
   async send(
     request: Request,
@@ -112,7 +109,7 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page that asks the person to sign out and then follow a link back. Used for hosts
+   * Returns a page that asks the person to sign out and then follow a link back. This is for hosts
    * without `signOut`.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {

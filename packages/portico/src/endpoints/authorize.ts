@@ -146,8 +146,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a form from another site's page. The browser does not send the session cookie with such
-   * a form, but sends it after a redirect. So redirect the browser with the request's id.
+   * Handles a form that another site posted. The browser sends no session cookie with such a form.
+   * But the browser sends the cookie after a redirect, so redirect it, with the request's id in the
+   * URL.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -159,7 +160,8 @@ export class AuthorizeEndpoint {
         await this.#replies.response(request, checked.response, 303),
       );
     }
-    // Without the session cookie, the server does not know the person. So refuse a silent request.
+    // Refuse a silent request: without the session cookie, the server does not know who is signed
+    // in.
     if (isSilent(checked)) {
       const response = notSilent(checked.asked, checked.client);
       return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
@@ -172,9 +174,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a request that the client sent directly. Until a signed-in person sees it, browsers can
-   * load it any number of times. After that, it becomes a consent request with this id, which only
-   * this person can see, and only in this browser (RFC 9126 section 4).
+   * Handles a request that the client sent directly. Browsers can load it any number of times until
+   * a signed-in person sees it. Then it becomes a consent request with this id. From then on, only
+   * this person can see it, and only in this browser (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
@@ -184,16 +186,18 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // Another tab has shown the request in the meantime, or the person reloaded the page that led
-    // to sign-in.
+    // The request has been shown in the meantime: in another tab, or because the person reloaded
+    // the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
       return redirectReply(this.#trips.returnPath(requestId), 303);
-    throw notUsable("it has expired, was used, is another client's, or never was");
+    throw notUsable('it has expired, was used, belongs to another client, or never existed');
   }
 
-  /** Returns when this browser first sent the request, if a feature needs this time. */
+  /**
+   * Returns when this browser first sent the request. Returns null if no feature needs this time.
+   */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
     const waited = await this.#waiting.find(request, requestId);
@@ -218,19 +222,18 @@ export class AuthorizeEndpoint {
     const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Clients and scopes may have changed while the request waited. So check it again.
+      // Check the request again, because clients and scopes may have changed while it waited.
       const { sent, direct, received } = waited;
       const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
-      // If the person goes to a page of the host, the request waits again in a new cookie.
+      // If the person must visit a page of the host, the request waits again, in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
-    // Another tab opened the page at the same time and was faster. The request is already saved and
-    // no longer waits.
+    // Another tab has shown the request in the meantime, so it no longer waits.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
-    throw notAnswerable('it is unknown, or waited too long, or in another browser');
+    throw notAnswerable('it is unknown, has expired, or waits in another browser');
   }
 
   /** Checks the request for a signed-in person and shows it to them. */
@@ -256,7 +259,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // Keep the direct request, because the person will come back with it.
+    // Keep the direct request. The person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };
@@ -269,7 +272,7 @@ export class AuthorizeEndpoint {
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 
-  /** Decides whether the person must visit a page of the host before the consent page. */
+  /** Returns the next step: a page of the host, or the consent page. */
   async #nextStep(
     asked: AuthorizationRequest,
     { received }: PutRequest,

@@ -55,12 +55,12 @@ export class ConsentForm {
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) throw notSignedIn();
     if (requestId === undefined || csrfToken === undefined || !DECISIONS.has(decision)) {
-      throw notAccepted('the form lacks request_id, csrf_token or a decision that is known');
+      throw notAccepted('the form does not have a request_id, a csrf_token or a known decision');
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // Send the person to the client without asking again, because the consent page showed where
-    // both answers lead.
+    // Send the person to the client without another question. The consent page has shown where both
+    // answers lead.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -69,9 +69,8 @@ export class ConsentForm {
   }
 
   /**
-   * Sends the person to a page of the host instead of to the client, and ends the consent request.
-   * The authorization request waits in the browser under a new id. It starts again when the person
-   * comes back.
+   * Ends the consent request and sends the person to a page of the host. The authorization request
+   * waits in the browser under a new id, and starts again when the person comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -82,8 +81,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and the session. The next person who signs in sees the same consent
-   * page (AS-8.6).
+   * Ends the consent request and the session. The next person who signs in sees the consent page
+   * for the same authorization request (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
@@ -99,7 +98,7 @@ export class ConsentForm {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /** Returns the request that the person saw, so that it can wait and start again. */
+  /** Returns the authorization request behind the question, so that it can wait and start again. */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#binding?.parameter ?? null),
@@ -111,6 +110,6 @@ export class ConsentForm {
 function notSignedIn(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.not_signed_in'),
-    'no one is signed in in the session that the answer came with',
+    'the session of this answer has no signed-in person',
   );
 }

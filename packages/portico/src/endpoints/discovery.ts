@@ -26,8 +26,8 @@ export class Discovery {
 
   /**
    * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The
-   * command `oauth:server:doctor` sends a question in a request header. The response then contains
-   * the answer in a header.
+   * command `oauth:server:doctor` sends a question in a header of this request. The response then
+   * contains the answer in a header.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -56,8 +56,8 @@ export class Discovery {
   }
 
   /**
-   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains every key,
-   * including retired keys.
+   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains all keys,
+   * including retired ones.
    */
   jwks(): Handler {
     const { keys } = this.#server;
@@ -79,8 +79,8 @@ export function resourceMetadata(resource: ProtectedResource): Handler {
 }
 
 /**
- * Serves a document that depends on the keys. If the keys are lost or unreadable, keeps serving the
- * last document.
+ * Serves a document that depends on the keys. If the keys are lost or unreadable, serves the last
+ * document.
  */
 function documentOfKeys(
   keys: KeyRing,

@@ -13,15 +13,16 @@ import type { Server } from '../server.ts';
 import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
-/** An endpoint of the server. Mounts use its path. `csrf_exempt_routes` uses its name. */
+/**
+ * An endpoint of the server. A mount routes its path to it. `csrf_exempt_routes` contains its name.
+ */
 export interface Endpoint {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
   /** The methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
   /**
-   * Whether the endpoint rejects every request with 405, without listing methods in the header
-   * `Allow`.
+   * Whether the endpoint rejects every request with 405. The header `Allow` then lists no methods.
    */
   readonly refusesMethods?: true;
   /**
@@ -41,7 +42,7 @@ export interface Endpoint {
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
-/** Returns the reply to a request, or throws an error to refuse it. */
+/** Responds to a request, or throws an error to refuse it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
 /** A feature's endpoint. */
@@ -60,18 +61,18 @@ export interface Answering {
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs a request's work so that events recorded during the work contain the request's id. Null if
-   * no events are recorded.
+   * Runs the work of a request. Events that are recorded during the work then contain the request's
+   * id. Null if no events are recorded.
    */
   readonly runFrom: RunFrom | null;
 }
 
-/** Responds to a request with plain data. */
+/** Responds to a request with plain data instead of a Response object. */
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
- * The functions that respond with plain data. Each is attached to its `handle` function, so that
- * code that replaces or wraps `handle` is never bypassed.
+ * The functions that respond with plain data, each by the `handle` function that it belongs to. If
+ * other code replaces or wraps `handle`, no function is found, and the code is not bypassed.
  */
 const replies = new Note<Replying>('reply');
 
@@ -94,10 +95,10 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #handler: Handler;
   readonly #by: Answering;
   /**
-   * Telemetry stores data by this object, so it must stay the same for the lifetime of the server.
+   * Telemetry identifies the endpoint by this object, so keep it for the lifetime of the server.
    */
   readonly #task: MeasuredEndpoint;
-  /** The headers of every response, if any origin may call the endpoint. */
+  /** The headers of every response, if pages of any origin may call the endpoint. */
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
@@ -179,7 +180,7 @@ export class AnsweringEndpoint implements Endpoint {
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Requests from clients have no session, so there is nothing to store.
+    // Skip this for requests from clients. They have no session, so there is nothing to store.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
       await host.commit(request, response);

@@ -17,9 +17,9 @@ interface IntrospectionAdditions {
 }
 
 /**
- * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. Returns
- * whether an access token is valid and which scopes it currently has. About the person, the
- * response contains only the public subject.
+ * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
+ * response says whether an access token is valid and which scopes it has now. The only data about
+ * the person is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -59,7 +59,7 @@ export class IntrospectEndpoint {
       iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The resource server must require a proof of this key.
+      // The resource server must check that the caller proves this key.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),
@@ -68,8 +68,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Rejects clients without the right to introspect. Public clients cannot register for it. They are
- * checked here too, because a client id is not a secret.
+ * Rejects clients without the right to introspect. A public client cannot be registered with this
+ * right. It is rejected here too, because its id is not a secret.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

@@ -29,8 +29,8 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
 }
 
 /**
- * Returns the scopes for the metadata. If the server accepts unverified clients, the list contains
- * only scopes that they can get, because many of them request every listed scope.
+ * Returns the scopes for the metadata. If the server accepts unverified clients, returns only the
+ * scopes that they can get. Many of these clients request every listed scope.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,
@@ -60,8 +60,8 @@ function authenticationMethods(
   const methods = [
     ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
     ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
-    // Workload tokens have no registered method name. The metadata uses their type as the name (RFC
-    // 7591 section 2).
+    // There is no registered name for authentication with workload tokens. The metadata uses the
+    // type of the token as the name (RFC 7591 section 2).
     ...server.workloadTypes(),
     'none',
   ];
@@ -74,8 +74,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API on another server may authenticate with a secret even if the profile forbids secrets
-    // for clients (decision 45).
+    // An API on another server may use a secret to authenticate, even if the profile does not allow
+    // secrets for clients (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),

@@ -58,7 +58,7 @@ export function objectOf(
 /** The schema for the body of every JSON error (RFC 6749 section 5.2). */
 export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
 
-/** A reference to `ERROR`, so that the OpenAPI document contains the schema only once. */
+/** A reference to `ERROR`. With it, the OpenAPI document contains the schema only once. */
 const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
 
 /** Returns a response with a JSON body. */
@@ -76,7 +76,7 @@ export function pageAnswer(description: string): OperationResponse {
   return { description, content: { 'text/html': { schema: TEXT } } };
 }
 
-/** Returns an error response: an HTML page for browsers, JSON for other callers. */
+/** Returns an error response: HTML for browsers, JSON for other callers. */
 export function pageErrorAnswer(description: string): OperationResponse {
   return {
     description,

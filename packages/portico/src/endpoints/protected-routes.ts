@@ -11,8 +11,8 @@ import type { Answering } from './endpoint.ts';
 /** Makes `token()` work in the host's own routes. */
 export interface ProtectedRoutes {
   /**
-   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
-   * URL if you create a Request for an endpoint.
+   * The origin of the issuer. Portico compares it with the `Origin` header of browsers. If you
+   * create a Request for an endpoint, use it as the base URL.
    */
   readonly origin: string;
   /**
@@ -61,7 +61,10 @@ export interface ProtectedApi extends ProtectedRoutes {
   readonly audience: string | null;
   /** Whether clients can request this scope for the API. */
   offers(scope: string): boolean;
-  /** Adds what the API needs besides tokens. Call this before the server handles requests. */
+  /**
+   * Adds the requirements of the API in addition to tokens. Call this before the server handles
+   * requests.
+   */
   serveResource(needs: ResourceNeeds): void;
 }
 
@@ -139,11 +142,11 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // With `insufficient_scope`, clients that react to challenges would ask the person again and
-      // again, even though the person does not have the permission.
+      // Do not send `insufficient_scope` here. The person does not have the permission, but clients
+      // that react to this challenge would ask the person again and again.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge with metadata always contains the scope. Without metadata, it contains the
-      // scope only if the token is usable.
+      // A challenge that links to metadata always contains the scope. Without metadata, it contains
+      // the scope only if the token is valid.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -168,8 +171,8 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /**
- * Returns a function that returns the request's id. The request is created only if there is
- * something to report.
+ * Returns a function that returns the id of the request. The Request is created only if something
+ * must be logged.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());

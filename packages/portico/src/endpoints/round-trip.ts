@@ -13,13 +13,12 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The command `oauth:server:doctor` uses this header to find out what a request looks like after it
- * has passed the proxies.
+ * The command `oauth:server:doctor` uses this header to find out how a request looks after it has
+ * passed the proxies. The doctor requests a public document and sends a question in this header.
+ * The server puts its encrypted answer into the response header of the same name.
  *
- * The doctor requests a public document and sends a question in this header. The server process
- * puts its encrypted answer into the response header with the same name. The keys for both are
- * derived from a signing key, so that only processes that share the key directory can ask a
- * question or read the answer. Any other client gets only the plain document, and learns nothing
+ * The keys for both are derived from a signing key. So only processes that share the key directory
+ * can ask a question or read the answer. Other clients get only the document, and learn nothing
  * from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
@@ -37,7 +36,7 @@ export interface SeenRequest {
 /** A question that is valid for five minutes, and a function that decrypts its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** Returns the content of the answer, or null if it does not answer this question. */
+  /** Returns the content of the answer. Returns null if it does not belong to this question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
@@ -54,9 +53,9 @@ const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
 
 interface Keys {
-  /** Authenticates questions. */
+  /** The key that authenticates questions. */
   readonly question: Buffer;
-  /** Encrypts answers. */
+  /** The key that encrypts answers. */
   readonly answer: Buffer;
 }
 
@@ -83,8 +82,8 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 }
 
 /**
- * A signing key that is stored in a file. The doctor and the server both read the private key from
- * the file. They cannot read a private key that a KeySigner holds.
+ * A signing key in a file. Both the doctor and the server can read its private key. They cannot
+ * read the private key of a KeySigner.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 

@@ -15,7 +15,7 @@ import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
  * Sends browsers to pages of the host, for example the sign-in page. The request waits until the
- * browser comes back with its id.
+ * browser returns with its id.
  */
 export class SignInTrips {
   readonly #server: Server;
@@ -76,8 +76,8 @@ export class SignInTrips {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // The browser comes from a page on this origin, so it would have sent a session cookie. A
-    // missing cookie therefore means that there is no session.
+    // A browser that comes from a page on this origin sends its session cookie. So if the cookie is
+    // missing, there is no session.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -99,7 +99,7 @@ export class SignInTrips {
   }
 }
 
-/** Applies the languages that the original request named. */
+/** Shows pages in the languages that the original request named. */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));

@@ -1,7 +1,7 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The properties of an endpoint that are the same on every server. */
+/** The part of an endpoint that does not depend on the server's configuration. */
 export interface EndpointDescription {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
@@ -14,12 +14,14 @@ export interface EndpointDescription {
   /** Whether people open the endpoint in their browser. Errors can then be pages. */
   readonly forPeople?: boolean;
   /**
-   * Whether the endpoint only reads data. All reads of a request then share one database snapshot.
+   * Whether the endpoint only reads data. Then all reads of a request use the same database
+   * snapshot.
    */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint describes the issuer. Clients then also look for it at a URL that has the
-   * endpoint's path before the issuer's path (RFC 8414 section 3.1).
+   * Whether the endpoint serves a description of the issuer. Clients then also look for it at a
+   * second URL, in which the path of the issuer follows the path of the endpoint (RFC 8414 section
+   * 3.1).
    */
   readonly describesIssuer?: boolean;
   /** Loads the OpenAPI description of each of the endpoint's methods. */
@@ -90,8 +92,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that need no session-wide CSRF check, including these
- * features' endpoints. Each of them has its own protection or reads no session.
+ * Returns the names of the endpoints that the application's CSRF check must skip, including those
+ * of these features. Each of them has its own protection or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

@@ -14,7 +14,9 @@ import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 /** How clients identify themselves at the token endpoint. */
 interface Identifying {
   readonly authentication: ClientAuthentication;
-  /** Null if no grant has assertions that identify a client. */
+  /**
+   * Reads requests whose assertion identifies the client. Null if no grant accepts such assertions.
+   */
   readonly assertionGrant: AssertionGrant | null;
 }
 
@@ -36,13 +38,13 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again, and an assertion can be used only once.
+    // the same assertion again. That would fail if the assertion had been used here.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these fields now, because nothing may fail after the tokens are issued.
+    // Prepare these header fields now: after the tokens are issued, nothing may fail.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

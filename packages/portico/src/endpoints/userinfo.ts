@@ -8,14 +8,14 @@ import { jsonReply, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
- * the person that the token's scopes release.
+ * the person that the scopes of the token include.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #offer: BindingOffer | null;
 
-  /** `offer` describes bound tokens. It is null if tokens are not bound. */
+  /** `offer` describes tokens that are bound to a key. Null if the server issues no such tokens. */
   constructor(bearerTokens: BearerTokens, claims: Claims, offer: BindingOffer | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;

@@ -58,8 +58,8 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
- * Whether an operator who revokes one authorization also revokes another authorization of the same
- * person and client. Receives the details of both.
+ * Whether revoking one authorization also revokes another authorization of the same person and
+ * client. Called when an operator revokes the first one. Receives the details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
@@ -132,8 +132,8 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows a request in the meantime, the next step
-    // ends the new authorization.
+    // End waiting requests first. If the person allows one at the same time, the next step ends the
+    // new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -158,9 +158,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may already have read the subject for a request. If
-    // this request is still waiting, the next step removes the request. If the request has become
-    // an authorization, the step after that removes the authorization.
+    // Remove the subject first. Another process may have read the subject for a request. If this
+    // request is still waiting, the next step removes it. If it has become an authorization, the
+    // step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -200,9 +200,9 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. An active
-   * authorization can start another authorization without the consent page (`PriorConsent`). So the
-   * function searches again until it finds no active authorization.
+   * Ends the person's authorizations. Returns how many it ended, and whether the person had any. An
+   * active authorization can let another one start without the consent page (`PriorConsent`), so
+   * the function repeats the search until it finds no active one.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -217,7 +217,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // The ended authorizations may have started others just before they ended. So search again.
+        // Search again: the authorizations that have just ended may have let others start before.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -239,8 +239,8 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First end the access that the organization gave, so that the organization cannot give it
-    // again in the meantime.
+    // First stop the organization from giving access, so that it cannot give access again in the
+    // meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
@@ -249,7 +249,9 @@ export class Access {
     return { id: authorization, clientId, person, revoked };
   }
 
-  /** Revokes the person's other authorizations for this client that must end with this one. */
+  /**
+   * Revokes the person's other authorizations for this client that must end together with this one.
+   */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>
       family.clientId === clientId &&

@@ -52,13 +52,12 @@ export class AuthorizationCodeGrant implements TokenGrant {
               now,
             });
       if (code !== null && problem !== null) {
-        // Anyone could find a code in a browser history. So a replay revokes the authorization only
-        // if the code's own client sends it.
+        // An attacker can find a used code in a browser history. So a second use ends the
+        // authorization only if the client that the code belongs to sends it.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant last, because a wrong request must use up the code even if its client may
-      // not use the grant.
+      // Check the client's grant last, because every wrong request must use up the code.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -76,15 +75,18 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
 /** The values that a token request sends with a code. */
 interface Presentation {
   readonly redirectUri: string;
-  /** Undefined only if the client's profile treats a missing verifier as a wrong verifier. */
+  /**
+   * The PKCE verifier. Undefined only if the client's profile treats a missing verifier as a wrong
+   * verifier.
+   */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
 
 /**
- * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
- * a used code.
+ * Returns why this request cannot exchange the code, or null if it can. For a used code, always
+ * returns a reason.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -99,24 +101,25 @@ function mismatch(
   if (code.expiresAt <= now) return expired('code', code);
   if (parameters.redirectUri !== redirectUri) {
     return (
-      `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for ` +
+      `the redirect_uri is ${quotedUri(redirectUri)}, but the code was requested ` +
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // If the client has a metadata document, the flow keeps the redirect URIs that the document had
-  // when the flow started.
+  // For a client with a metadata document, accept the redirect URIs from when the flow started,
+  // because the document may have changed.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
     return 'the code_verifier is wrong';
-  // Like the verifier, the key proves who sent the request (RFC 9449 section 10).
+  // The key proves who sent the request, as the verifier does (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
-  // The error is invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section
-  // 2 defines invalid_target.
+  // The error is `invalid_grant`, as for a wrong verifier or redirect URI. RFC 8707 section 2
+  // defines `invalid_target` for this case.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
-  return `the resource is ${other}, the code was granted for ${quotedAudience(family.audience)}`;
+  const granted = quotedAudience(family.audience);
+  return `the resource is ${other}, but the code was granted for ${granted}`;
 }

@@ -22,7 +22,8 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // An unknown resource is refused below, after the scopes are checked.
+    // If the resource is unknown, do not refuse it here. It is refused after the scopes are
+    // checked.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -38,7 +39,7 @@ export class ClientCredentialsGrant implements TokenGrant {
 
 interface ApplicationScopeRules {
   readonly catalog: ScopeCatalog;
-  /** The scopes of the resource. */
+  /** The scopes that the resource offers. */
   readonly grantable: ScopeCatalog;
   readonly serviceScope: string | undefined;
   readonly isDropped: (name: string) => boolean;
@@ -46,8 +47,8 @@ interface ApplicationScopeRules {
 
 /**
  * Returns the requested scopes, without scopes about a person. If none are requested, returns all
- * of the client's scopes. Many clients request every scope in the metadata. For a service, the
- * service scope replaces the offered scopes that the service may not have.
+ * of the client's scopes. Many clients request every scope in the metadata. If this is a service,
+ * it gets the scope for services instead of the offered scopes that a service may not have.
  */
 function applicationScopes(
   client: Client,

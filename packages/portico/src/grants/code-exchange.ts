@@ -16,11 +16,12 @@ import {
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** What happens when a code is used a second time. */
+  /** What the server does when a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns which of the scopes in force the tokens get. Throws to refuse the request. Called
-   * before the code is marked as used. By default, the tokens get all scopes in force.
+   * Returns the scopes for the tokens, out of the scopes that still apply. Throws to refuse the
+   * request. Called before the code is marked as used. By default, the tokens get all of these
+   * scopes.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -82,5 +83,5 @@ export class CodeExchange {
   }
 }
 
-/** No client has this id. It is passed so that a second use revokes nothing. */
+/** Pass an id that no client has, so that the second use revokes nothing. */
 const NO_CLIENT = '';

@@ -63,8 +63,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // A public client may have registered for this grant when the grant did not require
-      // authentication yet.
+      // Check this for every request: the client may have registered for the grant before the grant
+      // required authentication.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

@@ -35,10 +35,10 @@ export const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 
 /**
- * The maximum number of rows that one page reads. Some conditions have no index and are checked row
- * by row: a scope, the last use, and whether the authorization has ended. If a page is not full
- * after this many rows, it ends there and returns where to continue. So the cost of a page is
- * limited for every filter (decision 51).
+ * The maximum number of rows that are read for one page. Some conditions have no index and are
+ * checked row by row: a scope, the last use, and whether the authorization has ended. After this
+ * many rows, the page ends even if it is not full, and `next` says where to continue. So the cost
+ * of a page is limited for every filter (decision 51).
  */
 const EXAMINED = 5000;
 
@@ -81,10 +81,10 @@ export async function listHeld(
 }
 
 /**
- * Returns the ranges of ids that can contain matches. An authorization that has not been used since
- * a certain time was created before that time. Ids start with their creation time, so newer ids can
- * be skipped. Ids from an early release do not start with the time. Nearly all of them sort above
- * today's ids, so this range is searched too.
+ * Returns the ranges of ids that can contain matches. An authorization that was not used since a
+ * certain time was created before that time. Ids start with their creation time, so newer ids can
+ * be skipped. Ids from an early release do not start with the time. Nearly all of them are above
+ * today's ids, so the ids above today's are searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -133,9 +133,8 @@ export function isAuthorizationId(text: string): boolean {
 }
 
 /**
- * Returns the person unchanged, without trimming, case folding or normalization. Throws an
- * AccessError if the provider or id is not valid, for example because a database engine would
- * change it.
+ * Returns the person unchanged. Throws an AccessError if the provider or id is not valid, for
+ * example because a database engine would trim or change it.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

@@ -13,8 +13,8 @@ import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * Throws if this client may not get a token with these scopes. `thumbprint` identifies the key that
- * the token is bound to, or is null for an unbound token.
+ * Throws if this client may not get a token with these scopes. `thumbprint` identifies the token's
+ * key. It is null for a token without a key.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -56,11 +56,13 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
    */
   readonly mark: string | null;
   /**
-   * The refresh token that the client used, if the client's profile keeps refresh tokens valid
-   * instead of rotating them.
+   * The refresh token that the client used, if the client's profile keeps this token valid. Null if
+   * it is replaced.
    */
   readonly again?: string | null;
-  /** Whether this refresh token, or an earlier one of the authorization, was not bound to a key. */
+  /**
+   * Whether this refresh token, or an earlier one of the authorization, was issued without a key.
+   */
   readonly isBoundLate?: boolean;
 }
 
@@ -127,8 +129,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates itself, so its refresh tokens are not bound to a key
-      // (RFC 9449 section 5).
+      // The server authenticates a confidential client, so its refresh tokens are not bound to a
+      // key (RFC 9449 section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -162,8 +164,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses tokens like these. If a grant marks a code or token as used before it
-   * creates tokens, the grant must call this method first.
+   * Throws if a check refuses tokens like these. A grant that marks a code or token as used before
+   * it creates tokens must call this method first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {

@@ -6,12 +6,12 @@ import { goesBackTo } from '../store/prior-consent.ts';
 
 /**
  * Calls `act` for each of the person's active authorizations that `isMeant` accepts. `act` must end
- * the authorization, or change it so that `isMeant` no longer accepts it.
+ * the authorization, or change it so that `isMeant` no longer accepts it. Returns the number of
+ * calls.
  *
- * An authorization may start another authorization at the same moment, without the consent page
- * (`PriorConsent`). So the function searches again until it finds no more. It ignores
- * authorizations that the person allows on the consent page in the meantime. Returns how many it
- * found.
+ * While an authorization is active, it can let another one start without the consent page
+ * (`PriorConsent`). So the function repeats the search until it finds no more. It ignores
+ * authorizations that the person allows on the consent page in the meantime.
  */
 export async function forEachLiving(
   { store, clock }: Server,
@@ -43,8 +43,8 @@ export interface Ending extends Acting {
 }
 
 /**
- * Revokes each of the person's active authorizations that `isMeant` accepts, and authorizations
- * that these start in the meantime. Returns how many it found.
+ * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes those
+ * that start in the meantime because of one of these. Returns how many it found.
  */
 export function revokeEachLiving(
   server: Server,

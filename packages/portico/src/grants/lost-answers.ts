@@ -15,11 +15,11 @@ export interface TokenRequest {
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response, according to the client's current rights. Called after the store
-   * confirmed that the tokens were issued. Throws if the server would refuse the request now.
+   * Returns the response for the client with its current rights. Called after the store confirmed
+   * that the tokens were issued. Throws if the server would refuse the request now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether to remove the stored response permanently if `answer` refuses the request. */
+  /** Whether to forget the stored response if `answer` refuses the request. */
   readonly isSpentRefused: boolean;
 }
 
@@ -31,26 +31,26 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. When it is reached, each new response replaces the oldest
- * one. When the database fails, at most one response per database connection cannot be sent.
+ * The maximum number of stored responses. Each further response replaces the oldest one. This is
+ * enough: when the database fails, at most one response per database connection is lost.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is stored, in milliseconds. The tokens' rows stay in the database much
+ * How long a response is stored, in milliseconds. The store keeps the rows of the tokens much
  * longer, for an hour.
  */
 const KEPT_FOR = 300_000;
 
 /**
- * Stores token responses that the server could not send. This happens if the store fails before the
- * server knows whether the authorization code or refresh token was used. Returns each response
- * once, and only to an identical request (decision 9).
+ * Stores token responses that the server could not send, because the store failed before it
+ * confirmed that the authorization code or refresh token was used. Returns each response once, and
+ * only to an identical request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. A request can have several stored responses, because a
-   * client may send it again before the first attempt fails.
+   * The stored responses, oldest first. There can be several for one request, because a client may
+   * repeat it before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -66,11 +66,11 @@ export class LostAnswers {
   }
 
   /**
-   * Returns a function that answers this request if a response is stored for it. Returns null for
+   * Returns a function that answers this request, if a response is stored for it. Returns null for
    * any other request.
    *
-   * The returned function first finds out whether the code or token was used. If it was not used,
-   * the function calls `otherwise`. Rejects with the store's error while the store is unavailable.
+   * The returned function first finds out whether the code or token was used. If it was not, the
+   * function calls `otherwise`. It rejects with the store's error while the store is not available.
    */
   find(
     client: Client,
@@ -100,7 +100,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If the same request arrives twice at the same time, only one of them gets the response.
+    // If another identical request is waiting for the response, refuse this one.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -109,7 +109,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // A code or token can be used only once, so none of the other attempts had an effect.
+      // The code or token can be used only once, so the other attempts had no effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -117,8 +117,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response, or null if the attempt had no effect and never will. After an error,
-   * keeps the entry unless `isSpentRefused` applies.
+   * Returns the response. Returns null if the attempt had no effect and can no longer have one.
+   * After an error, keeps the entry unless `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -134,9 +134,9 @@ export class LostAnswers {
 }
 
 /**
- * Returns a key that is equal for requests with the same client, parameters (in any order) and
- * proved key. Ignores client assertions and the key proof itself, because they differ in every
- * request.
+ * Returns a key for comparing requests. Requests have the same key if they have the same client,
+ * parameters (in any order) and proved key. Ignores client assertions and the proof of the key,
+ * because they differ in every request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

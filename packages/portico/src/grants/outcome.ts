@@ -15,7 +15,7 @@ export function secondsLeft(expiresAt: number, now: number): number {
 }
 
 /**
- * Returns an `invalid_grant` error. Its public description is the same for every reason, because
+ * Returns an `invalid_grant` error. The client gets the same description for every reason, because
  * the exact reason would only help an attacker. `detail` appears only in the log.
  */
 export function invalidGrant(detail: string): OAuthError {
@@ -32,16 +32,16 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/**
- * The name of each kind of stored grant in the log, and whether a refusal removes the stored
- * response.
- */
+/** For each kind of grant, its name in the log, and whether a refusal removes a stored response. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/** Why the store issued no tokens although all earlier checks passed. */
+/**
+ * Why the store issued no tokens. The request passed all checks, but the grant changed in the
+ * meantime.
+ */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -64,9 +64,10 @@ export class Outcomes {
   }
 
   /**
-   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If the
-   * outcome is unknown, throws the store's error and stores the response, in case the client
-   * repeats the request. A stored response is checked again before it is sent.
+   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not.
+   *
+   * If the result is unknown, stores the response, in case the client repeats the request, and
+   * throws the store's error. The request is checked again before a stored response is sent.
    */
   respond(
     form: Parameters,
@@ -102,8 +103,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // Some time may have passed since the tokens were issued, so compute the remaining lifetime
-    // again.
+    // A stored response may be sent later, so compute the remaining lifetime of the token again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

@@ -11,7 +11,7 @@ import type { RefreshRules, SecondUses } from './second-uses.ts';
 export interface GrantParts {
   /** The server's shared parts. */
   readonly server: Server;
-  /** Creates tokens. Every feature can check and refuse them first. */
+  /** Creates tokens. Features can check tokens first and refuse them. */
   readonly issuing: Issuing;
   /** Stores responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;

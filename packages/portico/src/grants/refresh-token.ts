@@ -31,7 +31,7 @@ interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token that the client sent. */
   readonly presented: string;
-  /** The mark that all refresh tokens of one authorization share. */
+  /** The mark of the authorization. All of its refresh tokens contain it. */
   readonly mark: string | null;
   readonly now: number;
 }
@@ -40,14 +40,14 @@ interface Offer extends TokenRequest {
  * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
  * works once.
  *
- * With the profile fapi2, the client keeps its refresh token, because the token works only with the
- * client's key. In that case, the same token is written again (decision 45).
+ * With the profile fapi2, the response contains the same refresh token, because the token works
+ * only with the client's key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Handles second uses. Null if every second use is a replay. */
+  /** Decides about second uses of a token. Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -82,12 +82,12 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a bound token if the request does not prove its key. The authorization stays valid, so
-   * a thief who has only the token cannot end it.
+   * Refuses a token that is bound to a key, if the request does not prove this key. The
+   * authorization stays valid, so an attacker who has only the token cannot end it.
    *
-   * There is one exception: an authorization that had unbound refresh tokens first and was bound to
-   * a key later. A thief may have been the first to prove a key. So if the owner then sends a used
-   * token without that key, the authorization ends.
+   * In one case, the authorization ends: it had refresh tokens without a key and was bound to a key
+   * later, and now a used token arrives without that key. An attacker may have been the first to
+   * prove a key, and this request may come from the owner.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -98,8 +98,8 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /**
    * Handles a used token. Within the retry window, returns the first response again. After that, a
-   * second use is a replay: both the client and a thief may have the token. So the authorization
-   * ends.
+   * second use is a replay. The client and an attacker may both have the token, so the
+   * authorization ends.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -168,8 +168,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: the requested scopes, or all scopes in force if
-   * none are requested.
+   * Returns the scopes for the new access token: the requested ones, or all scopes that still apply
+   * if none are requested.
    */
   #narrowed(
     inForce: readonly string[],
@@ -186,8 +186,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws if the request asks for other scopes than the first response contained, because other
-   * scopes need another token.
+   * Throws unless the request asks for the scopes that the first response contained. Other scopes
+   * would need another token.
    */
   #requireSame(
     client: Client,
@@ -203,7 +203,7 @@ export class RefreshTokenGrant implements TokenGrant {
     throw new OAuthError(
       'invalid_scope',
       'The refresh token was used with another scope a moment ago.',
-      `the refresh token was used for ${quotedList(issued)}, and is offered ` +
+      `the refresh token was used for ${quotedList(issued)}, and is now sent ` +
         `for ${quotedList(asked)}`,
     );
   }

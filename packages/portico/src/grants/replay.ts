@@ -6,10 +6,10 @@ import type { GrantParts } from './parts.ts';
 const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**
- * Handles the second use of an authorization code or refresh token. `store/sql/family-rows.ts`
- * decides whether it was used before. The store records the first use in the same write that marks
- * the code or token as used (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So of two
- * simultaneous requests, exactly one is the second use.
+ * Handles the second use of an authorization code or refresh token. The store decides which use is
+ * the second one. It records the first use in the same write that marks the code or token as used
+ * (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at the same
+ * time, exactly one of them is the second use.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;
@@ -23,7 +23,7 @@ export class Replays {
   }
 
   /**
-   * Ends the authorization and all of its tokens, because a thief may have the tokens from the
+   * Ends the authorization and all of its tokens, because an attacker may have the tokens from the
    * first use.
    */
   async revoke(used: StoredGrant): Promise<void> {
@@ -32,8 +32,8 @@ export class Replays {
   }
 
   /**
-   * Records a second use in the audit log, and whether it ended the authorization. Second uses that
-   * end nothing are limited to a few events per minute.
+   * Records a second use in the audit log, and whether it ended the authorization. For second uses
+   * that end nothing, writes only a few events per minute.
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;

@@ -11,7 +11,10 @@ export interface EndedAccess {
   readonly authorizations: number;
   /** How many access tokens of clients themselves (client credentials) this call ended. */
   readonly clientTokens: number;
-  /** How many consent requests this call ended. A person had seen them but not answered them. */
+  /**
+   * How many consent requests this call ended. People had seen these requests but not answered
+   * them.
+   */
   readonly requests: number;
   /**
    * How many initial access tokens this call ended. These tokens let clients register themselves.
@@ -19,7 +22,7 @@ export interface EndedAccess {
   readonly initialAccessTokens: number;
 }
 
-/** A function that ends the requests in a feature's tables that wait for a person's answer. */
+/** Ends all requests in the tables of one feature that wait for a person's answer. */
 export type EndsRequests = () => Promise<void>;
 
 /**
@@ -37,8 +40,8 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests first, in the order that a person meets them: sign-in, then consent. If a
-  // person allows a request in the meantime, the next step ends the new authorization.
+  // End waiting requests before authorizations, in this order: sign-in, then consent. If a person
+  // answers a request at the same time, the next step ends the result.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
@@ -66,8 +69,9 @@ export async function endAllAccess(
 }
 
 /**
- * Ends authorizations that were started without the consent page. Each was started by an
- * authorization with an id up to `newest`. Searches again until it finds no active one.
+ * Ends authorizations that were started without the consent page because of an authorization with
+ * an id up to `newest`. Such authorizations can start others at the same time. So this function
+ * searches again until it finds no active one.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

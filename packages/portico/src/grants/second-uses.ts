@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to a request that got tokens with these scopes. Applies the grant's current
- * rules. Throws if the grant would refuse the request now.
+ * Repeats the response to an earlier request that got tokens with these scopes. Throws if the
+ * server would refuse that request now.
  */
 export type Again = (
   client: Client,
@@ -35,9 +35,9 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** The functions of the refresh token grant that `SecondUses` can call. */
+/** Functions of the refresh token grant for `SecondUses`. */
 export interface RefreshRules {
-  /** Repeats an earlier response under the current rules. */
+  /** Repeats an earlier response, if the server would still accept the request. */
   readonly again: Again;
   /**
    * Throws unless the request asks for the same resource and scopes as the first use. `scopes` are

@@ -12,25 +12,24 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** Checks that the grants for stored authorization codes and refresh tokens share. */
+/** Checks that apply to both stored grants, authorization codes and refresh tokens. */
 
-export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
+export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
 
-const REVOKED_TOKEN =
-  'the access token that was given for it was revoked meanwhile, and it is given no other';
+const REVOKED_TOKEN = 'the access token from its first use was revoked in the meantime';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
 /**
- * Returns the reason for refusing a grant that is bound to another key (RFC 9449 sections 5 and
- * 10).
+ * Returns why the request cannot use a grant that is bound to a key that it did not prove (RFC 9449
+ * sections 5 and 10). The reason is for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return (
-    `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was ` +
-    'proved'
+    `the ${what} is bound to a key, but the request proved ` +
+    `${proved === null ? 'no key' : 'another key'}`
   );
 }
 
@@ -48,17 +47,17 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
- * Throws `invalid_grant` if the client no longer has a grant that lets people give it access. The
- * authorizations of this client are then no longer valid.
+ * Throws `invalid_grant` if the client has no grant left that lets people give it access. Without
+ * such a grant, none of its authorizations is valid.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
-  throw invalidGrant('the client no longer has a grant with which people give it access');
+  throw invalidGrant('the client no longer has a grant that lets people give it access');
 }
 
 /**
- * Returns the grant's scopes that are in force: the client is still registered for them, and the
- * resource still offers them. Throws `invalid_scope` if none are left.
+ * Returns the scopes of the grant that still apply: the client is registered for them, and the
+ * resource offers them. Throws `invalid_scope` if none are left.
  */
 export function requireScopesInForce(
   family: Family,
@@ -76,9 +75,9 @@ export function requireScopesInForce(
 }
 
 /**
- * Returns a function that repeats a response. The function checks again what may have changed since
- * the grant was used: the client, the account, and the scopes in force. It does not check again
- * whether the grant has expired, because the grant was used in time.
+ * Returns a function that repeats a response. The function checks what may have changed since the
+ * grant was used: the client, the account, and the scopes. It does not check whether the grant has
+ * expired, because the grant was used in time.
  */
 export function againFor(
   grant: Grant,
@@ -103,7 +102,7 @@ export function againFor(
       clock(),
     );
     // The row of an expired token stays for an hour, but the row of a revoked token is removed
-    // immediately. So a missing row means that the token was revoked.
+    // immediately. If the row is missing, the token was therefore revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(
       { client, family, user, scopes, thumbprint, nonce, now: clock() },
@@ -135,6 +134,6 @@ export function requireSameResource(
   throw new OAuthError(
     'invalid_target',
     'The resource is not the one that the grant was made for.',
-    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
+    `the requested resource is ${other}, but the grant is for ${quotedAudience(audience)}`,
   );
 }

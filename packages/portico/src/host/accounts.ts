@@ -9,14 +9,14 @@ export interface Visitor {
   readonly browserSecret: string;
   /** When the server began to read the person from the host, in milliseconds since 1970. */
   readonly readAt: number;
-  /** The request, for log lines. */
+  /** The request that the browser sent, for log lines. */
   readonly request: Request;
 }
 
 /** The number of base64url characters that 128 bits need. */
 const SHORTEST_SECRET = 22;
 
-/** Reads the host's accounts. Treats an account that may no longer sign in as missing. */
+/** Reads the accounts of the host. An account that may no longer sign in counts as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
@@ -71,8 +71,8 @@ export class Accounts {
 }
 
 /**
- * Throws if the store cannot save this reference unchanged. A stored reference must always identify
- * the same person.
+ * Throws if the store cannot save this reference unchanged. Otherwise, a stored reference could
+ * identify another person.
  */
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
@@ -81,8 +81,8 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Returns whether a value from the application means yes: `true`, or the 1 that SQLite and MariaDB
- * store for `true`. Every other value means no, for example a promise, a list of rows or a string.
+ * Returns whether the host answered yes. Accepts `true` and 1, which SQLite and MariaDB store for
+ * `true`. Every other value means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

@@ -33,7 +33,7 @@ const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
  * Returns a hasher for argon2id. The default parameters are those that OWASP recommends: 46 MiB,
  * one pass, one lane. Hashes are PHC strings.
  *
- * Memory blocks under 32 MiB would stay allocated, one for each thread in Node's pool. Larger
+ * Do not use less than 32 MiB: Node would keep such blocks, one for each thread in its pool. Larger
  * blocks are freed immediately (decision 13).
  *
  * Networks take turns, so many hashes from one network delay only that network. `network` returns
@@ -64,14 +64,14 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and per network. This is a few seconds of work. Further hashes
- * are refused.
+ * How many hashes may wait, in total and per network. They take a few seconds. Further hashes are
+ * refused.
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. Does not import `argon2` by name, because Node versions without it could then
- * not load this file.
+ * Computes the hash. Does not import `argon2` by name: this file must load in Node versions without
+ * it.
  */
 async function computeTag(
   password: string,

@@ -3,15 +3,15 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from '../crypto.ts';
 
 /**
- * Returns a token that protects a form against forged requests (CSRF): a page on another site
- * cannot know the token. The token is a hash with the browser secret as its key. `about` starts
+ * Returns a token that protects a form against forged requests (CSRF). A page on another site
+ * cannot know the token, because it is a hash with the browser secret as its key. `about` starts
  * with the form's name, followed by what the form does, to what, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);
 }
 
-/** Whether the submitted token matches this form. */
+/** Whether the form was submitted with the right token. */
 export function isFormToken(
   sent: string | undefined,
   visitor: Visitor,

@@ -5,9 +5,9 @@ import type { PasswordHasher } from './password-hasher.ts';
 import type { PersonReference, UserInterface } from '../person.ts';
 
 /**
- * What the authorization server needs from your application. Portico has no accounts, sign-in or
- * permissions. It asks your host at every request and trusts the result. It never calls a host
- * method inside a store transaction.
+ * The interface that your application implements. Portico has no accounts, sign-in or permissions.
+ * It asks your host at every request and trusts the result. It never calls a host method inside a
+ * store transaction.
  *
  * `Context` is the type of every method's last argument: the value that the mount passes along with
  * a request. In Express it is `req`, and in Fastify it is `request`. With `portico/fetch`, it is

@@ -58,7 +58,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // Do not write after closing: another file may have the same descriptor number by then.
+      // Do not write after closing. By then, another file may have the same descriptor number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -84,8 +84,8 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long a slow reader can block the process for one line, in milliseconds. After that, the
- * process stops waiting for this reader until it can write a line again.
+ * How long a slow reader can block the process for one line, in milliseconds. After that, lines are
+ * dropped until the reader accepts data again.
  */
 const LONGEST_WAIT = 1000;
 
@@ -108,7 +108,7 @@ function lineWriter(descriptor: number): (line: string) => void {
     try {
       writeLine(descriptor, line, before);
     } catch {
-      // There is no other place to report this.
+      // The error cannot be reported anywhere else.
     }
   };
 }
@@ -134,8 +134,7 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serializes each field separately, so that a field that fails or has a `toJSON` does not affect
- * the others.
+ * Serialize each field separately. A field that fails or has a `toJSON` must not affect the others.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -183,20 +182,20 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** Down to this depth, objects and lists are shown as text, without secrets. */
+/** Objects and lists are shown as text, without secrets, down to this depth. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
-  // The text of these does not come from their fields.
+  // Types whose text does not come from their fields.
   const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   const copy = Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
   );
-  // Keeps the name of the class.
+  // Keep the name of the class.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 

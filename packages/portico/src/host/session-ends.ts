@@ -9,8 +9,8 @@ export type EndedSessions =
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call this after the commit. Your application gets a function that logs errors and never rejects,
- * because the change is already committed.
+ * Call this after the commit. The function that your application gets never rejects, because the
+ * change is already committed: it logs errors instead.
  */
 export type AfterCommit = () => Promise<void>;
 
@@ -21,8 +21,8 @@ export type OnSessionEnd = (
 ) => Promise<AfterCommit>;
 
 /**
- * Returns the `sid` that ID tokens for this client have if they belong to the browser session of
- * the request. Returns null if no ID token for this client can belong to it.
+ * Returns the `sid` that this browser session has in ID tokens for this client. Returns null if no
+ * ID token for this client can belong to the session.
  */
 export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
 
@@ -68,7 +68,7 @@ export class SessionEnds {
   }
 }
 
-const NOT_FINISHED = 'Sessions have ended, but what follows the commit failed: {exception}';
+const NOT_FINISHED = 'Sessions have ended, but a step after the commit failed: {exception}';
 
 function requireValid(ended: EndedSessions): void {
   if ('person' in ended) {
@@ -76,7 +76,7 @@ function requireValid(ended: EndedSessions): void {
     if (problem !== null) throw new Error(`sessionEnded needs a person: ${problem}`);
   }
   const id: unknown = 'person' in ended ? (ended.except ?? 'none') : ended.session;
-  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session, as a text');
+  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session as a string');
 }
 
 /** Whether this value can be a session id. */

@@ -1,14 +1,18 @@
 /**
- * Whether Portico adds its value of this response header to the application's value. Otherwise,
- * Portico's value replaces the application's value. `Access-Control-Expose-Headers` is added only
- * if Portico's response does not set `Access-Control-Allow-Origin`. In that case, the application's
- * CORS settings choose the allowed origins.
+ * Whether to add Portico's value of this response header to the application's value. If not,
+ * Portico's value replaces it.
+ *
+ * `Access-Control-Expose-Headers` is added only if Portico's response has no
+ * `Access-Control-Allow-Origin`. In that case, the CORS settings of the application decide which
+ * origins are allowed.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
   return isAddedTo(name, headers.has('access-control-allow-origin'));
 }
 
-/** Like `isAdded`. `allowsOrigin` is whether the response sets `Access-Control-Allow-Origin`. */
+/**
+ * Like `isAdded`, for a response that sets `Access-Control-Allow-Origin` if `allowsOrigin` is true.
+ */
 export function isAddedTo(name: string, allowsOrigin: boolean): boolean {
   return name === 'vary' || (name === EXPOSED_HEADERS && !allowsOrigin);
 }

@@ -36,9 +36,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name of a cookie whose path is the whole origin. The name contains the base path, so
- * that two installations on one origin use different cookies. Different cookie paths are not
- * possible, because the prefix `__Host-` requires the path `/`.
+ * Returns the name of a cookie for the whole origin. The name contains the base path, so that two
+ * installations on one origin use different cookies. They cannot use different cookie paths,
+ * because the prefix `__Host-` requires the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

@@ -10,8 +10,8 @@ export interface BearerCredentials {
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns the pattern for a scheme. Its first alternative matches the scheme with a well-formed
- * token. The other alternatives match the scheme with anything else.
+ * Returns the pattern for a scheme. The first alternative matches the scheme with a well-formed
+ * token. The others match the scheme with anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
@@ -63,14 +63,14 @@ interface NodeRequest {
    * fields.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** The header fields as the client sent them: a name, its value, the next name, and so on. */
+  /** The header fields as they were received: a name, its value, the next name, and so on. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * Returns the `Authorization` header of a Node request. Joins several fields with commas (RFC 9110
- * section 5.3), which is never a valid credential. So it does not matter which of the fields the
- * application or a proxy checked.
+ * Returns the `Authorization` header of a Node request. If there are several such fields, joins
+ * them with commas (RFC 9110 section 5.3). The result is never a valid credential, so it does not
+ * matter which field the application or a proxy checked.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

@@ -1,6 +1,4 @@
-/**
- * The reason why a body cannot be used. `broke off` means that the client closed the connection.
- */
+/** Why a body cannot be used. `broke off`: the client closed the connection. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
@@ -25,8 +23,8 @@ export class BodyTakenError extends Error {
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns a body's bytes. If the body is too large, reads and discards the rest, up to a limit.
- * Otherwise the connection would close while the client is still sending, and the client would not
+ * Returns the bytes of a body. If the body is too large, reads the rest and discards it, up to a
+ * limit. Otherwise the connection would close while the client is sending, and the client would not
  * get the response.
  */
 export async function readBytes<T>(
@@ -89,7 +87,7 @@ export async function readText<T>(
   return Buffer.isBuffer(bytes) ? decode(bytes, withoutBody) : bytes;
 }
 
-/** Like `readText`, but faster, for a form. A valid form contains U+FFFD only percent-encoded. */
+/** Like `readText`, but faster, for forms. In a valid form, U+FFFD appears only percent-encoded. */
 export async function readFormText<T>(
   request: Request,
   limit: number,
@@ -103,7 +101,8 @@ export async function readFormText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The decoder writes U+FFFD instead of bytes that are not UTF-8.
+  // The decoder replaces bytes that are not UTF-8 by U+FFFD, so a body with this character is not
+  // valid.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 

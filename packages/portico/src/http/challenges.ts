@@ -1,11 +1,13 @@
 /**
- * What a resource tells clients about tokens that are bound to a key. Such tokens have a separate
- * `Authorization` scheme, and each request with one needs a proof of the key.
+ * How a resource describes tokens that are bound to a key. Such tokens have a separate
+ * `Authorization` scheme. A request with such a token must prove the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, for example `DPoP`. */
   readonly scheme: string;
-  /** Whether all tokens must be bound. If so, challenges do not contain the scheme Bearer. */
+  /**
+   * Whether all tokens must be bound to a key. If so, challenges do not contain the scheme Bearer.
+   */
   readonly required: boolean;
   /** Additional parameters for a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -17,20 +19,23 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** The information about bound tokens in a refusal. */
+/** What a refusal says about tokens that are bound to a key. */
 export interface BindingRefusal extends BindingOffer {
   /**
    * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
    * scheme.
    */
   readonly presented: boolean;
-  /** The data for the next proof, sent with the response. Null if there is no data. */
+  /**
+   * The data that the client needs for its next proof, sent with the response. Null if there is no
+   * data.
+   */
   readonly answer: string | null;
 }
 
 /**
- * Returns what a refusal says about bound tokens. Pass `proof` if the request used the scheme for
- * bound tokens.
+ * Returns what a refusal says about bound tokens. Pass `proof` only if the request used the scheme
+ * for bound tokens.
  */
 export function bindingRefusal(
   offer: BindingOffer | null,
@@ -42,10 +47,11 @@ export function bindingRefusal(
 }
 
 /**
- * Returns a refusal's challenges for `WWW-Authenticate`. Returns only the challenge for bound
- * tokens if the request used their scheme, or if all tokens must be bound. Otherwise returns a
- * challenge for each offered scheme, and only the Bearer challenge contains the error. Bearer comes
- * first, because some clients read only the first challenge.
+ * Returns the challenges of a refusal, for `WWW-Authenticate`.
+ *
+ * If the request used the scheme for bound tokens, or if all tokens must be bound, returns only the
+ * challenge with that scheme. Otherwise returns a challenge for each scheme. Bearer comes first,
+ * because some clients read only the first challenge, and only it contains the error.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -75,8 +81,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // Write a quoted string (RFC 9110 section 5.6.4). Characters that a header field cannot contain
-    // cause an error when the field is set.
+    // Write a quoted string (RFC 9110 section 5.6.4). If a header field cannot contain a character,
+    // setting the field throws an error.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

@@ -18,13 +18,13 @@ const requests = new AsyncLocalStorage<Answering>();
 
 /**
  * Runs work as part of a request. `context` is the framework's request or context object. If
- * `context` or `requestId` is missing, the value of the outer call applies. If both values stay the
- * same, runs the work without a new async context.
+ * `context` or `requestId` is missing, keeps the value of the surrounding request. If both values
+ * stay the same, runs the work without a new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // An existing id is better than a function that would create one.
+  // Prefer an existing id to a function that would create one.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -69,10 +69,10 @@ export function withCurrentRequestId(log: Log): Log {
     (message, context) => {
       try {
         const written: unknown = log[level](message, named(context));
-        // The application's function may be asynchronous.
+        // The log function of the application may be asynchronous.
         if (written instanceof Promise) written.catch(() => {});
       } catch {
-        // A failing log cannot be reported anywhere else.
+        // If the log fails, this cannot be logged.
       }
     };
   return {

@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** A key for counting failures, for example one client from one network. */
+/** Identifies what failures are counted for, for example one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** How many failures per 15 minutes have no effect. After that, attempts slow down. */
+  /**
+   * How many failures within 15 minutes have no effect. After these, further attempts are slowed
+   * down.
+   */
   readonly free: number;
 }
 
@@ -15,7 +18,7 @@ export type Attempt<T> =
       readonly outcome: 'slowed';
       /** How long to wait before the next attempt, in milliseconds. */
       readonly wait: number;
-      /** Whether this is the first refused attempt since the failures were last forgotten. */
+      /** Whether this is the first refused attempt since the failures were forgotten. */
       readonly first: boolean;
     };
 
@@ -26,7 +29,9 @@ export function systemRandom(): number {
 
 interface Failures {
   readonly count: number;
-  /** From this time on, failures are forgotten one by one. In milliseconds since 1970. */
+  /**
+   * When the key's failures start to be forgotten, one after the other. In milliseconds since 1970.
+   */
   readonly leaksFrom: number;
   /** When the next attempt is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
@@ -44,16 +49,16 @@ const LONGEST_INTERVAL = 30_000;
 const MEMORY = 15 * 60_000;
 /** The maximum number of keys. When it is reached, the key with the oldest failure is forgotten. */
 const MOST_KEYS = 10_000;
-/** Of the attempts that would have to wait, one in this many is allowed immediately. */
+/** One in this many of the attempts that would have to wait is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down guessing. After some free failures, attempts with the same key are allowed only at
- * intervals, and each interval is twice as long as the last, up to 30 seconds. Other attempts are
- * refused immediately, without a slow hash.
+ * Slows down guessing. After some failures, an attempt with the same key is allowed only after an
+ * interval. Each interval is twice as long as the last, up to 30 seconds. The server refuses all
+ * other attempts immediately, without a slow hash.
  *
- * But one in twenty of these other attempts is allowed at random, so that a key is never locked.
- * Even an attacker who guesses all the time cannot use up every chance or predict the next one.
+ * So that a key is never locked, one in twenty of these other attempts is allowed at random. An
+ * attacker who guesses all the time cannot predict which one, and cannot use them all up.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
@@ -67,9 +72,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt counts as
-   * failed, so that many simultaneous attempts are not all allowed. If the attempt succeeds or
-   * `judge` rejects, it no longer counts.
+   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt counts as a
+   * failure, so that many simultaneous attempts are not all allowed. If the attempt succeeds or
+   * `judge` rejects, it is no longer counted.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -92,11 +97,11 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // An entry from the future means that the clock was set back.
+    // If an entry's time is in the future, the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget failures one by one. In a network with many people, some attempts fail without any
-    // attack.
+    // Forget the failures one after the other. In a network with many people, some attempts fail
+    // without an attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
@@ -141,7 +146,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Undo only this attempt's wait, and keep the waits of other attempts.
+      // Remove only the wait that this attempt caused, and keep the waits of other attempts.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

@@ -20,7 +20,7 @@ export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the part with the image's size.
+    // The data ends before the size of the image.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -40,7 +40,7 @@ function facts(
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
-/** Reads the signature and the first chunk, IHDR. */
+/** Reads a PNG: the signature and the first chunk, IHDR. */
 function png(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
   return facts('image/png', view.getUint32(16), view.getUint32(20));
@@ -74,7 +74,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads the segments up to the first frame, which contains the size. */
+/** Reads a JPEG: the segments up to the first frame, which contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;

@@ -1,13 +1,13 @@
 /**
- * Matches a JSON escape. The group matches an unpaired surrogate, because `JSON.stringify` escapes
- * it but writes a pair as one character.
+ * Matches an escape in JSON. The group matches the escape of an unpaired surrogate.
+ * `JSON.stringify` writes a pair of surrogates as one character, without an escape.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
  * Returns a value as JSON. Replaces each unpaired surrogate with U+FFFD, also in keys.
- * `JSON.stringify` would write it as an escape, which JSON readers in Rust and Python reject (RFC
- * 8259 section 8.2).
+ * `JSON.stringify` would write an unpaired surrogate as an escape, which JSON parsers in Rust and
+ * Python reject (RFC 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * Returns the value as it would be after writing it with `jsonText` and reading it again. Returns
- * the same object if all its strings are well-formed.
+ * Returns the value that a reader gets after `jsonText` wrote it. If all strings are well-formed,
+ * this is the same object.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
@@ -31,10 +31,7 @@ export function hasHalves(value: unknown): boolean {
   return withoutHalves(json) !== json;
 }
 
-/**
- * Returns undefined unchanged, because `JSON.stringify` returns undefined for values that JSON
- * cannot contain.
- */
+/** `JSON.stringify` returns undefined for values that JSON cannot contain. Return it unchanged. */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

@@ -29,8 +29,8 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits the text in one pass, so that it is fast for any input. A quote that is never closed
- * extends to the end.
+ * Splits the text at the separator, except inside quotes. Reads the text once, so it is fast for
+ * any input. A quote that is never closed extends to the end.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Returns headers for a page that is never framed or stored, sends no referrer and runs no scripts.
- * Styles need this nonce.
+ * Returns headers for a page. The page is never framed or stored, sends no referrer, and runs no
+ * scripts. Its styles need this nonce.
  *
  * - `formAction` lists where forms may lead, as in a content security policy. By default, forms are
  *   not restricted, because Chromium also applies the restriction to every redirect after a form.

@@ -1,6 +1,6 @@
 /**
- * The maximum length of the list of requested fields. Browsers never send a longer list, and the
- * server ignores one.
+ * The maximum length of a list of requested fields. Browsers never send a longer list. The server
+ * ignores longer lists.
  */
 const LONGEST = 2048;
 

@@ -16,7 +16,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // If `most` is not a number, remove all entries.
+      // The condition is also true if `most` is not a number. Then no entry is kept.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }

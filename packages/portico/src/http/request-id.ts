@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * The header for the request id. The id appears in the log and in the response, so that a caller
- * can report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
- * uses that word, so that all logs contain the same id.
+ * The header for the request id. The id appears in the log and in the response, so that callers can
+ * report which request was refused. If the caller sends an id in `X-Request-Id` that is a plain
+ * word, Portico uses it, so that all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -19,8 +19,8 @@ export function getRequestId(request: Request): string {
 }
 
 /**
- * Like `getRequestId`, but for another object that represents a request, for example a Node
- * message. `sent` is the value of its header.
+ * Like `getRequestId`, but for another object that represents the request, for example a Node
+ * message. `sent` is the value of its `X-Request-Id` header.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
@@ -43,8 +43,8 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response already has the id header. Looking for the header later would cost more
- * than creating the response.
+ * Records that the response already has the header with the id. Searching for the header later
+ * would take longer than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);
@@ -59,8 +59,8 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // Copy the response, because the headers of responses from fetch() and Response.redirect() are
-    // immutable.
+    // Copy the response, because the headers of a response from fetch() or Response.redirect()
+    // cannot be changed.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, {

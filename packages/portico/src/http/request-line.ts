@@ -8,13 +8,13 @@ export const messages = new Note<IncomingMessage>('incoming');
 /** A request's method and path as they were sent. */
 export interface RequestLine {
   readonly method: string;
-  /** The path and query before a framework changed them. */
+  /** The path and query before a framework changed the URL. */
   readonly target: string;
 }
 
 const lines = new Note<RequestLine>('request line');
 
-/** Records the original request line for a Request whose method or path differs from it. */
+/** Records the request line as it was sent, for a Request with another method or path. */
 export function noteRequestLine(request: Request, line: RequestLine): void {
   lines.set(request, line);
 }

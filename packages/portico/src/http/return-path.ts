@@ -1,7 +1,7 @@
 /**
- * Returns the path to go to after sign-in: a percent-encoded path on this host. Returns `home` (by
- * default `/`) for any value that could lead elsewhere, for example `//evil.example`,
- * `/\evil.example` or an absolute URL.
+ * Returns where to go after sign-in: a percent-encoded path on this host. For any value that could
+ * lead to another host, for example `//evil.example`, `/\evil.example` or an absolute URL, returns
+ * `home` (by default `/`).
  */
 export function returnPath(value: string | null, home = '/'): string {
   // Refuse tabs, line breaks and \: browsers drop tabs and line breaks, and read \ as /.

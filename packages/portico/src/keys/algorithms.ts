@@ -8,10 +8,10 @@ export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 /** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The usual name for keys of this algorithm. */
+  /** The name of this kind of key, for example `RSA`. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
-  /** The names of the key's other public members. */
+  /** The names of the public members of a key, except `kty` and `crv`. */
   readonly members: readonly (keyof JWK)[];
   /** The algorithm's hash function. */
   readonly hash: 'sha256' | 'sha512';
@@ -59,7 +59,10 @@ export class SigningAlgorithms {
     return typeof name === 'string' && this.#forms.has(name);
   }
 
-  /** Returns the algorithm's form. Throws a RangeError if the server does not support it. */
+  /**
+   * Returns the form of this algorithm's keys. Throws a RangeError if the server does not support
+   * the algorithm.
+   */
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
     if (form !== undefined) return form;
@@ -70,8 +73,8 @@ export class SigningAlgorithms {
 }
 
 /**
- * Returns the description of a missing key for the log and for errors, and the command that creates
- * the key.
+ * Returns a text for the log and for errors that says which key is missing, and the command that
+ * creates the key.
  */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM

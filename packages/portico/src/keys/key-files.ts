@@ -9,8 +9,8 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * How old a draft file must be, in milliseconds, before it is removed. Writing a key takes far less
- * time, so the process that wrote an older draft was killed.
+ * How old a draft file must be before it is removed, in milliseconds. Writing a key takes far less
+ * time, so the process that wrote an older draft has ended.
  */
 const LEFT_DRAFT = 3_600_000;
 
@@ -51,8 +51,8 @@ export class KeyFiles {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // `lstat` reads the owner of a link, not of its target: the operator must not be told to
-      // change the target. Null if the file no longer exists.
+      // Read the owner of the link itself, because the operator must not be told to change the
+      // link's target. Null if the file no longer exists.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -68,8 +68,8 @@ export class KeyFiles {
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // A file system error can go away, for example after an operator fixes permissions. Wrong
-      // contents stay wrong.
+      // A file system error may go away, for example after an operator fixes permissions. Other
+      // errors come from the file's contents, which never change.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
@@ -85,7 +85,7 @@ export class KeyFiles {
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     let discarded = false;
     const discard = async () => {
-      // The path of the draft is valid only while the folder is open.
+      // The draft's path is valid only while the folder is open.
       if (!discarded) await rm(draft, { force: true }).catch(() => {});
       discarded = true;
       folder.close();
@@ -176,7 +176,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster: it took the name or already renamed the file.
+    // Another process was faster. It has taken the name, or it has already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

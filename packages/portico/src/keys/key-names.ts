@@ -4,15 +4,16 @@ import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /**
- * Matches the names of key files. A name without an algorithm means RS256. Releases that know only
- * RS256 ignore files with an algorithm in their name.
+ * Matches the names of key files. A name without an algorithm stands for RS256. Older releases
+ * support only RS256 and ignore files with an algorithm in their name.
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name is derived from the key that the staged key
- * replaces, so each key has only one successor. The file contains the time when the key starts to
- * sign. Older releases do not know staged keys: they treat a staged key as the oldest one and
- * publish it, but sign with another key.
+ * Matches the file name of a staged key. The name is derived from the key that it replaces, so each
+ * key has only one successor. The file contains the time when the key starts to sign.
+ *
+ * Older releases do not know staged keys. They treat a staged key as the oldest one: they publish
+ * it, but sign with another key.
  */
 const STAGED_FILE = /^0-next-/;
 
@@ -22,8 +23,8 @@ export function newestFirst(one: string, other: string): number {
 }
 
 /**
- * Returns the number in the name: milliseconds since 1970, or 0 for a key that is published but has
- * never signed.
+ * Returns the number in the name: milliseconds since 1970, or 0 for a key that an operator
+ * published before it signs.
  */
 export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);

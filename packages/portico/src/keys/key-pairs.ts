@@ -50,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // `dsaEncoding` affects only ECDSA. It writes both numbers one after the other, without DER (RFC
-  // 7518 section 3.4).
+  // `dsaEncoding` affects only ECDSA. The signature is then both numbers, one after the other,
+  // without DER (RFC 7518 section 3.4).
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -102,13 +102,14 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool. Node uses the pool when `sign` gets a callback, and `promisify`
- * passes one. `docs/decisions/0026` lists how much each algorithm gains.
+ * Signs on Node's thread pool. `promisify` passes a callback to `sign`, and only then does Node use
+ * the pool. `docs/decisions/0026` lists how much each algorithm gains.
  */
 const signOnPool = promisify(sign);
 
 /**
- * Extra members in the file of a staged key, in milliseconds since 1970. They are never published.
+ * Additional members in the file of a staged key. Their values are milliseconds since 1970. They
+ * are never published.
  */
 export interface StagedMembers {
   readonly created_at?: number;

@@ -54,8 +54,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a key
-   * that another process created within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. Another
+   * process's new key is found within a second.
    *
    * Throws a KeysLostError in these cases:
    *
@@ -70,8 +70,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Other processes may still publish an older list of keys for a moment. Do not use a new key
-    // until every process has listed the keys again.
+    // For a moment, other processes may still publish an older list of keys. Do not sign with a new
+    // key until every process has listed the keys again.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -97,8 +97,8 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm (default: RS256). The key signs immediately. Only this method and
-   * `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
+   * Adds a key for the algorithm (default: RS256). The key signs immediately. Besides this method,
+   * only `rotate` creates keys. Throws a RangeError for an unsupported algorithm. Throws a
    * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
   async generate(
@@ -117,7 +117,7 @@ export class KeyRing {
     const signsFrom = signsFromNow(await this.all(), clock());
     const name = fileName(signsFrom, made.kid, algorithm);
     await files.write(made, name).catch((error: unknown) => {
-      throw notWritten(files.directory, error, 'no key was made');
+      throw notWritten(files.directory, error, 'no key was created');
     });
     const key = await this.#listed.loadOnce(name);
     await this.all();
@@ -140,26 +140,24 @@ export class KeyRing {
   }
 
   /**
-   * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
-   * algorithm's active key. Returns their kids.
-   *
-   * Throws a RangeError for an age above a century. Also throws a RangeError for an age below the
-   * lifetime of an ID token, because a token could then outlive its key. Throws a KeyRotationError
-   * if the directory is not writable.
+   * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never the key
+   * that signs. Returns the ids (`kid`) of the removed keys. Throws a RangeError for more than a
+   * century. Also throws a RangeError for less than the lifetime of an ID token, because a token
+   * could then outlive its key. Throws a KeyRotationError if the directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Use the file name from the listing, because a file's contents must not decide which file is
-    // removed. Another process may remove the file at the same time.
+    // Take the file's name from the listing. The name must not come from a file's contents, because
+    // this file is removed. Another process may remove it at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
           await audit({ type: 'signing_key_removed', kid, algorithm, ...acting });
       }),
     ).catch((error: unknown) => {
-      throw notWritten(files.directory, error, 'old keys are still there');
+      throw notWritten(files.directory, error, 'old keys were not removed');
     });
     await this.all();
     return removable.map(({ kid }) => kid);
@@ -179,7 +177,7 @@ export class KeyRing {
 
   /**
    * Returns the keys that stopped signing at least this long ago. A key stops when the next key of
-   * its algorithm starts, and other processes notice this at their next listing.
+   * its algorithm starts and the other processes have found that key.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {

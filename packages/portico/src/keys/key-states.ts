@@ -33,7 +33,7 @@ export interface KeyDescription {
    * cached. Null if unknown.
    */
   readonly removableAt: number | null;
-  /** The key's file. Null for a KeySigner. */
+  /** The path of the key's file. Null for a KeySigner. */
   readonly file: string | null;
 }
 
@@ -80,7 +80,7 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's name marks it as the oldest key. Operators use such a name to publish a key
+ * Whether the key's name marks it as the oldest key. Operators choose such a name to publish a key
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {

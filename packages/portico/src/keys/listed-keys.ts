@@ -26,7 +26,7 @@ export interface KeySources {
 /** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of the key files, joined into one string. */
+  /** The names of the key files in one string, to detect changes. */
   readonly names: string;
   /** Whether every file could be read. If not, the unreadable files are tried again next time. */
   readonly complete: boolean;
@@ -37,7 +37,7 @@ export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms that this process has ever found a key file for. */
+  /** The algorithms that this process has found a key file for, now or earlier. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
   // Measure durations with `performance.now()`: unlike the system clock, it never jumps back.
   #looking: Promise<readonly SigningKey[]> | null = null;
@@ -104,14 +104,14 @@ export class ListedKeys {
     if (this.#need !== null && age >= 0 && age < NEED_HOLDS) return this.#need.asked;
     const asked = isNeeded();
     this.#need = { asked, at: clock() };
-    // Ask again after a failure.
+    // If the query failed, run it again next time.
     asked.catch(() => {
       if (this.#need?.asked === asked) this.#need = null;
     });
     return asked;
   }
 
-  /** Whether an algorithm has no key because its key files were lost. */
+  /** Whether the key files of an algorithm were lost, so that it has no key. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -127,8 +127,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys, sorted by when they start to sign. While a staged key is being renamed, it
-   * has two file names.
+   * Returns the keys, sorted by when they start to sign, latest first. While a process renames a
+   * staged key, the key has two file names.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
@@ -153,7 +153,7 @@ export class ListedKeys {
     return keys.filter((key) => key !== null);
   }
 
-  /** Reads a key that is not the newest of its algorithm. Returns null if this fails. */
+  /** Reads a key that is not the newest of its algorithm. Returns null if it cannot be read. */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {

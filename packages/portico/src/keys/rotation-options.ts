@@ -35,7 +35,7 @@ export interface RotationOptions extends Acting {
 
 /**
  * When run as root, throws if a staged key does not belong to the directory's owner. The server
- * runs as that owner and could not read the key.
+ * runs as that user and could not read the key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;

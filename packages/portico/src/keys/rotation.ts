@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now`, staged keys are removed, so they do not have to be readable.
+    // Staged keys must be readable. With `now`, they are removed, so they need not be readable.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -112,7 +112,7 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes time. Meanwhile, another process may have published the successor and
+      // Creating a key takes time. Meanwhile, another process may have published a successor and
       // even renamed it.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
@@ -158,8 +158,8 @@ export class Rotation {
   }
 
   /**
-   * Removes older keys and keeps newer ones. Otherwise, two processes that rotate at the same time
-   * could remove each other's new key.
+   * Removes keys that are older than the new ones. It keeps newer keys, so that two processes that
+   * rotate at the same time do not remove each other's new key.
    */
   async #removeBefore(
     signsFrom: number,
@@ -183,9 +183,9 @@ export class Rotation {
   }
 
   /**
-   * Removes the second file names of removed keys. While another process renames a key, the key has
-   * two names, and the key ring knows only one. If a name remained, the key would be published
-   * again.
+   * Removes the second file names of removed keys. A key has two names while another process
+   * renames it, but the key ring knows only one. If the other name remained, the key would be
+   * published again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -221,9 +221,8 @@ export class Rotation {
   }
 
   /**
-   * Gives staged keys their permanent file names once they have started to sign. Older releases do
-   * not know staged keys and choose the signing key by its file name. The permanent name makes them
-   * sign with these keys too.
+   * Renames staged keys that have started to sign. Older releases do not know staged keys, and
+   * choose the signing key by its file name. With the new name, they also sign with these keys.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
@@ -232,7 +231,7 @@ export class Rotation {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // The kid comes from the file's contents, so it could contain a different path.
+      // Check the kid, because it comes from the file's contents and could contain a path.
       if (files.has(next)) await files.rename(name, next);
     }
   }

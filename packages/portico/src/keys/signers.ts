@@ -152,8 +152,8 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Ignore this error: the signer transferred the bytes, for example to another thread, so they
-    // cannot be read here.
+    // Ignore this error. The signer may have transferred the bytes, for example to another thread,
+    // so they cannot be read here.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
@@ -168,8 +168,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code, because a message may contain a whole command
- * line with a password.
+ * Returns an error with only the class and the code of this error. The message is left out, because
+ * it may contain a command line with a password.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {
@@ -177,7 +177,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // Reading the error's properties failed, so leave them out.
+    // The properties of the error cannot be read, so leave them out.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -187,8 +187,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. An ID token with a wrong signature would look
- * forged.
+ * Whether the public key verifies the signature. Clients would reject an ID token with a wrong
+ * signature as forged.
  */
 async function isSignature(
   form: AlgorithmForm,

@@ -3,8 +3,8 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A current, earlier or future signing key for ID tokens: a file in the key directory or a
- * KeySigner.
+ * A key for ID tokens: a file in the key directory or a KeySigner. It signs now, has signed
+ * earlier, or will sign.
  */
 export interface SigningKey {
   /**
@@ -24,9 +24,9 @@ export interface SigningKey {
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits until `signsFrom` before it signs. Each process uses its own clock. A key
-   * that does not wait signs in every process that has found it, until that process finds a newer
-   * key.
+   * Whether the key waits until `signsFrom` before it signs, by the clock of each process. A key
+   * that does not wait signs in each process as soon as the process finds it, until the process
+   * finds a newer key.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -52,7 +52,10 @@ export interface SigningKey {
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** The status is 503, as for an unreachable store, because the keys may be back soon. */
+  /**
+   * The status is 503, as for a store that cannot be reached, because the keys may soon be
+   * available again.
+   */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -69,8 +72,8 @@ export class SignerError extends Error {
   readonly status = 503;
 
   /**
-   * `problem` is for the log. It contains no text from the signer, which could be a password or
-   * part of the key.
+   * `problem` is for the log. It never contains text from the signer, because this text could
+   * include a password or a part of the key.
    */
   constructor(kid: string, problem: string) {
     super(`The KeySigner of ${JSON.stringify(kid)} ${problem}`);
@@ -96,7 +99,7 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If there is no other key, a staged key signs early, because it is already published.
+  // If no key has started to sign, use a staged key early. It is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 

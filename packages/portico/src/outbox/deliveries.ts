@@ -6,23 +6,23 @@ import type { OutboxSurroundings } from './surroundings.ts';
 
 /** All times are in milliseconds. */
 const TIMES = {
-  /** How often a process looks for messages that other processes added. */
+  /** How often a process searches for messages that other processes added. */
   look: 500,
   /**
-   * How often it looks while messages arrive. After the time `busy` without a message, the process
+   * How often a process searches while messages arrive. After the time `busy` without a message, it
    * uses `look` again.
    */
   lookOften: 100,
   busy: 5000,
   /** How long a process waits after a store failure. */
   pause: 5000,
-  /** How long a process may deliver to one receiver before it must renew this lease. */
+  /** How long a lease on one receiver lasts, before the process must renew it. */
   lease: 60_000,
-  /** If less of the lease remains, the process renews it before the next attempt. */
+  /** If less than this time remains, the process renews the lease before the next attempt. */
   rest: 30_000,
   /** The time limit for one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before it moves on to the next. */
+  /** How long a process delivers to one receiver before it continues with the next. */
   turn: 5000,
   /**
    * The longest wait for a postponed message: the first time (`postponed`), and later
@@ -71,7 +71,7 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // A console command never starts deliveries, because it ends soon. The processes that answer
+    // A console command never starts deliveries, because it ends soon. Processes that handle
     // requests deliver its messages.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
@@ -168,9 +168,11 @@ export class Deliveries {
   }
 
   /**
-   * Delivers one message. Returns `delivered` if the caller must remove the message, and `aside` if
-   * the message was set aside. Returns `failed` if the delivery failed, which ends this receiver's
-   * turn.
+   * Delivers one message. Returns one of these results:
+   *
+   * - `delivered`: the caller must remove the message.
+   * - `aside`: the message was set aside.
+   * - `failed`: the delivery failed. This receiver's turn ends.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
@@ -209,14 +211,14 @@ export class Deliveries {
       ]);
       return isResult(result)
         ? result
-        : { outcome: 'failed', reason: 'the delivery returned no known outcome' };
+        : { outcome: 'failed', reason: 'the delivery returned an unknown outcome' };
     } catch (exception) {
       log.error('A message of the kind {kind} for {receiver} could not be delivered: {exception}', {
         kind,
         receiver,
         exception,
       });
-      return { outcome: 'failed', reason: 'the delivery failed on this side; see the log' };
+      return { outcome: 'failed', reason: 'the delivery failed in this process; see the log' };
     }
   }
 
@@ -244,7 +246,8 @@ function untilNext({ attempts }: QueuedMessage): number {
 }
 
 /**
- * Whether a delivery returned a valid result. A delivery written in JavaScript can return anything.
+ * Whether a delivery returned a valid result. A delivery that is written in JavaScript can return
+ * any value.
  */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
@@ -253,7 +256,10 @@ function isResult(value: unknown): value is DeliveryResult {
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 
-/** Returns the reason as it is stored: without control characters, and not too long. */
+/**
+ * Returns the reason in the form in which it is stored: without control characters, and not too
+ * long.
+ */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
 }

@@ -30,12 +30,12 @@ export function messageProblem(
   delivered: Readonly<Record<string, Deliver>>,
 ): string | null {
   if (!Object.hasOwn(delivered, kind))
-    return `The kind of a message must be one that a feature delivers, which ${quoted(kind)} is not`;
+    return `No feature delivers messages of the kind ${quoted(kind)}`;
   if (receiver === '') return 'The receiver of a message must not be empty';
   for (const [name, text] of Object.entries({ receiver, payload })) {
     const most = LONGEST[name as keyof typeof LONGEST];
     if (typeof text !== 'string' || text.length > most)
-      return `The ${name} of a message must be a text of at most ${most} characters`;
+      return `The ${name} of a message must be a string of at most ${most} characters`;
     if (!text.isWellFormed() || text.includes('\0'))
       return `The ${name} of a message must be well-formed Unicode without NUL`;
   }
@@ -57,7 +57,7 @@ export interface OutboxMessage {
   readonly payload: string;
   /** When the message was added, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** How many attempts have failed. */
+  /** How many attempts to deliver the message have failed. */
   readonly attempts: number;
 }
 

@@ -20,12 +20,13 @@ const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
 const BETWEEN_LINES = 3_600_000;
 const DROPPED =
-  '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
+  'Messages of the kind {kind} for {receiver} are dropped, because 20,000 messages are ' +
+  'already waiting';
 
 /**
- * Stores messages to other systems until they are delivered. A message is stored in the same
- * transaction as the change that it reports, so it cannot get lost. Any process of the installation
- * then delivers it at least once. Each receiver gets its messages in order.
+ * Stores messages to other systems until they are delivered. A message is stored in the transaction
+ * of the change that it reports, so it is never lost. Then any process of the installation delivers
+ * it, at least once. Each receiver gets its messages in order.
  */
 export class Outbox {
   /** Whether a feature sends messages. */
@@ -68,7 +69,7 @@ export class Outbox {
       if (problem !== null) throw new OutOfRangeError(problem);
     }
     let dropped = 0;
-    // Use the same order in every transaction, so that no two transactions wait for each other.
+    // Use the same order in every transaction, so that two transactions never wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
@@ -89,7 +90,7 @@ export class Outbox {
   }
 
   /**
-   * Starts delivering messages in this process. A process that answers requests does this
+   * Starts delivering messages in this process. A process that handles requests does this
    * automatically at its first request. Call `start` to begin earlier, or in a process that only
    * delivers messages.
    */
@@ -98,8 +99,8 @@ export class Outbox {
   }
 
   /**
-   * Delivers new messages now, without waiting for the next search. Has no effect in a process that
-   * does not deliver messages: another process then finds them.
+   * Delivers new messages now, without waiting for the next search. Has no effect if this process
+   * does not deliver messages. Other processes then find the messages.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();

@@ -12,11 +12,11 @@ export interface BrandingView {
   } | null;
 }
 
-/** The branding of an application's pages. */
+/** The branding for all pages of an application. */
 export interface Branding {
   /** The data for views. */
   readonly view: BrandingView;
-  /** The logos that Portico reads from files and serves. */
+  /** The logo files that Portico serves. */
   readonly logos: readonly ServedLogo[];
 }
 
@@ -40,6 +40,6 @@ export interface BrandedPlace {
   readonly application: Readonly<Record<string, unknown>>;
 }
 
-/** The branding, or the problems that prevent its use. Null means Portico's own design. */
+/** The branding, or a list of problems with it. Null means Portico's own design. */
 export type FoundBranding =
   Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

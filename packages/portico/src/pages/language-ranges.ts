@@ -3,8 +3,8 @@ const LONGEST = 500;
 /** The maximum number of languages in a request. The rest are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. There is
- * a limit because the time for a look-up grows with the square of the number of parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. The
+ * limit keeps look-ups fast: the time for a look-up grows with the square of the number of parts.
  */
 const LONGEST_TAG = 100;
 
@@ -35,8 +35,8 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 
 /**
  * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for a tag that is
- * invalid or too long. Some unusual tags, for example `rt-lojban-stre9`, also count as invalid:
- * `Intl` returns a form for them that a second call would change again.
+ * invalid or too long. Some unusual tags, for example `rt-lojban-stre9`, also count as invalid,
+ * because `Intl` would change their canonical form again.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;

@@ -50,7 +50,7 @@ export function tag(name: ElementName, content: Content = '', attributes: Attrib
   const unknown = NAMES.has(name)
     ? Object.keys(attributes).find((key) => !ATTRIBUTES.has(key))
     : name;
-  if (unknown !== undefined) throw new Error(`tag() makes no '${unknown}'`);
+  if (unknown !== undefined) throw new Error(`tag() does not support '${unknown}'`);
   return Markup.element(name, content, attributes);
 }
 

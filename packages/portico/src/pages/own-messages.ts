@@ -21,8 +21,8 @@ export interface OwnMessages {
 const SUFFIX = '.json';
 
 /**
- * Reads the files `<tag>.json` in a folder, and compares them with the known messages. Returns no
- * messages if the folder does not exist.
+ * Reads the files `<tag>.json` in a folder, and compares their keys and placeholders with the known
+ * messages. Returns no messages if the folder does not exist.
  */
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
   const languages = new Map<string, Catalog>();

@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // An error from an included view already contains its place.
+    // If the error comes from an included view, it already contains its place.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -62,7 +62,7 @@ export function locateErrors(eta: Eta): void {
 }
 
 /**
- * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
+ * Corrects the line numbers of the engine. The engine counts from the opening tag, but the code may
  * start on a later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
@@ -110,8 +110,8 @@ const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns the first bracket without a counterpart. A bracket in `<% %>` may be closed in a later
- * block.
+ * Returns the first bracket without a counterpart. A bracket that opens in one `<% %>` block may be
+ * closed in a later block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];

@@ -21,14 +21,14 @@ const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
 /**
- * The built-in views of the published package, by the name that replaces their folder's path. Error
- * messages contain this name.
+ * The built-in views of the published package. The key replaces the path of the views' folder, and
+ * appears in error messages.
  */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
  * Returns the folder of a package's built-in views. In the source code, this is `folder`. In the
- * published package, the views are part of the code, so this is `name`.
+ * published package, the views are part of the code, and this is `name`.
  */
 export function builtInFolder(
   name: string,
@@ -60,11 +60,11 @@ export const BUILT_IN_VIEWS = builtInFolder(
 
 /**
  * Returns the views from several folders. If several folders contain a file with the same name, the
- * first one is used. This also applies to layouts and partials. So an application's folder
- * overrides the plugins' folders.
+ * first folder's file is used, also for layouts and partials. So an application's folder overrides
+ * the plugins' folders.
  *
- * Output is escaped. Templates are compiled once. All files are read at the start, so that a
- * process keeps the views of its release when a deployment replaces them (decision 22).
+ * The output is escaped. Templates are compiled once. All files are read at the start. If a
+ * deployment replaces them, the process keeps the views of its release (decision 22).
  */
 export function createViews(
   given: readonly string[],
@@ -160,7 +160,7 @@ function readText(file: string): string | null {
 
 async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const { Eta } = await import('eta');
-  // `debug` makes the compiled code record its current line.
+  // With `debug`, the compiled code records its current line.
   const eta = new Eta({
     cache: true,
     autoEscape: true,

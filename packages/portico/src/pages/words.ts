@@ -90,7 +90,7 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // Use the application's text unchanged: its braces are not placeholders.
+    // The text comes from the application, so its braces are not placeholders. Use it unchanged.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)

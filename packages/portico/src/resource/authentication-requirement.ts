@@ -50,17 +50,17 @@ export function authenticationProblem(
   { maxAge, acrValues }: AuthenticationDemand,
   now: number,
 ): string | null {
-  if (told === null) return 'the token says nothing about an authentication';
+  if (told === null) return 'the token does not say when the person authenticated';
   const { auth_time: time, acr } = told;
   if (maxAge !== null && now - time * 1000 > maxAge * 1000)
     return (
-      `the person authenticated ${Math.floor(now / 1000) - time} s ago, at most ${maxAge} s ` +
+      `the person authenticated ${Math.floor(now / 1000) - time} s ago, but at most ${maxAge} s ` +
       'are allowed'
     );
   if (acrValues.length === 0 || acrValues.includes(acr ?? '')) return null;
   return acr === undefined
     ? 'the authentication has no acr'
-    : `the acr of the authentication is ${acr}, which is not one of those needed`;
+    : `the acr of the authentication is ${acr}, which is not one of the required values`;
 }
 
 /** Returns the challenge parameters that tell the client what the person must do. */

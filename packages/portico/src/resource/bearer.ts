@@ -9,9 +9,10 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a client sent a token. A bound token is not valid with the scheme Bearer, and an unbound
- * token is not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection needs
- * no proof, because its caller does not use the token. It returns the key.
+ * How the client sent the token. A token that is bound to a key is not valid with the scheme
+ * Bearer. Any other token is not valid with the scheme for bound tokens (RFC 9449 section 7.2).
+ * Introspection needs no proof: its caller does not use the token, and gets the key in the
+ * response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -63,8 +64,8 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * Data that the response contains for the next proof. Only set if the request used the scheme for
-   * bound tokens.
+   * The data for the client's next proof, for the response. Set only if the request used the scheme
+   * for bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
@@ -159,7 +160,8 @@ export class BearerTokens {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
     const given = this.#server.givenAccess();
-    if (given === null) return 'an organization gave the access, which no feature confirms';
+    if (given === null)
+      return 'an organization gave the access, but no feature of this server can confirm it';
     return given.refusal({ person, clientId, issuedAt, details });
   }
 
@@ -178,8 +180,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. The proof is checked last, so that a caller
-   * without a usable token causes no signature check and uses up no proof.
+   * Looks up a bound token and checks its proof. The proof is checked last. So a caller without a
+   * usable token causes no signature check and uses up no proof.
    */
   async #proved(
     checks: KeyBinding,
@@ -212,9 +214,9 @@ const NO_ANSWER = { answer: null } as const;
 const NO_HEADER = missing('there is no Authorization header');
 const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');
-const BOUND = invalid('the token is bound to a key, and none is proved in the scheme Bearer');
+const BOUND = invalid('the token is bound to a key, but was sent with the scheme Bearer');
 const UNBOUND = invalid('the token is not bound to a key');
-const INACTIVE_ACCOUNT = invalid('the account is gone, or may no longer sign in');
+const INACTIVE_ACCOUNT = invalid('the account no longer exists, or may no longer sign in');
 
 const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   unknown: invalid('the token is unknown: never issued here, revoked, or expired long ago'),

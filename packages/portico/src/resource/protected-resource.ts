@@ -3,9 +3,12 @@ import type { Server } from '../server.ts';
 import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
-/** Additional settings for a protected API, for example for an MCP endpoint. All are optional. */
+/** Additional settings for a protected API, for example for an MCP endpoint. Each is optional. */
 export interface ResourceNeeds {
-  /** The API's metadata (RFC 9728 section 2), in case the server publishes metadata for the API. */
+  /**
+   * The metadata of the API (RFC 9728 section 2). It is used if the server publishes metadata for
+   * the API.
+   */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
    * Whether a new authorization also contains the scopes that the person has already allowed the
@@ -13,8 +16,8 @@ export interface ResourceNeeds {
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. If a client that is registered for this scope requests scopes that it may
-   * not have, it gets this scope instead.
+   * The service scope. A client that is registered for it gets it in place of requested scopes that
+   * the client may not have.
    */
   readonly serviceScope?: string;
 }
@@ -38,7 +41,7 @@ export interface ResourceParts {
   readonly resource: PublishedResource | null;
 }
 
-/** The API that a token is for: `oauth_server:audience`, a configured resource, or no API. */
+/** The API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
 export class ProtectedResource {
   /** The URL of the API's metadata, for challenges. Null if challenges do not link to it. */
   readonly metadataUrl: string | null;
@@ -70,7 +73,7 @@ export class ProtectedResource {
     };
   }
 
-  /** Returns the API's current needs. */
+  /** Returns the current needs of the API. */
   needs(): ResourceNeeds {
     return this.#needs;
   }

@@ -69,8 +69,8 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the person no longer has the permission, so that no other
-   * token would help.
+   * Whether the token has the scope but the person no longer has the permission. In that case, no
+   * other token would help.
    */
   readonly isUnheld?: boolean;
   /** Additional parameters for the challenge. */
@@ -107,8 +107,8 @@ export interface AskableScopes {
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Creates a feature's methods of `token()` for one request. `token` is null if there is no usable
- * token. In that case, `refuse` always responds that a token is required.
+ * Creates a feature's methods of `token()` for one request. `token` is null if the request has no
+ * usable token. In that case, `refuse` always responds that a token is required.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
@@ -165,7 +165,7 @@ function accessorFor(
       if (honoured.has(scope)) return;
       const isUnheld = scopes.includes(scope);
       const detail = isUnheld
-        ? `the person holds no permission for the scope ${scope}`
+        ? `the person does not have the permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
       refuse({ code: 'insufficient_scope', scope, detail, isUnheld });
     },
@@ -198,7 +198,7 @@ function accessorWithout(
 }
 
 /**
- * Throws if the server does not offer this scope. This is a mistake in the handler's code, not in
+ * Throws if the server does not offer this scope. The mistake is in the code of the handler, not in
  * the request.
  */
 function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
@@ -209,8 +209,8 @@ function requireOffered({ scopes, resource }: AskableScopes, scope: string): voi
     );
   if (resource === null)
     throw new Error(
-      `The scope '${scope}' is asked of token(), but belongs to a resource; use ` +
+      `token() asks for the scope '${scope}', which belongs to a resource; use ` +
         'server.resource(url)',
     );
-  throw new Error(`The scope '${scope}' is asked of token(), but is not a scope of ${resource}`);
+  throw new Error(`token() asks for the scope '${scope}', which is not a scope of ${resource}`);
 }

@@ -11,7 +11,7 @@ import type { RegisteredBy } from './client.ts';
 export interface HeldAuthorization {
   /** The authorization's id. It grants no access. */
   readonly id: string;
-  /** The application that has access. */
+  /** The client that has access. */
   readonly client: HoldingClient;
   /** The person who gave access. */
   readonly person: PersonReference;
@@ -37,7 +37,7 @@ export interface HeldAuthorization {
   readonly expiresAt: number;
 }
 
-/** The application that has an authorization. */
+/** A client that has an authorization. */
 export interface HoldingClient {
   /** The client id. It is the URL of a document client. */
   readonly id: string;

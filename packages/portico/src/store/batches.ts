@@ -7,8 +7,8 @@ import type { Acting } from '../auditing/audit.ts';
  */
 export const BATCH = 500;
 /**
- * The longest pause, in milliseconds. If the store is slow for another reason, a longer pause would
- * not help.
+ * The longest pause, in milliseconds. Longer pauses would not help a store that is slow for another
+ * reason.
  */
 const LONGEST_PAUSE = 500;
 

@@ -20,7 +20,7 @@ export interface DemandDescription {
   /** The error for registering a client with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * The effect on clients with this demand while the setting is off. The text follows "so" in a
+   * What happens to clients with this demand while the setting is off. The text follows "so" in a
    * sentence.
    */
   readonly effect: string;
@@ -35,7 +35,10 @@ export interface DemandDescription {
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/** The demands that the store can record: each client field with its registration field. */
+/**
+ * The demands that the store can record, by client field. Each value is the demand's field in a
+ * registration.
+ */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
@@ -99,7 +102,7 @@ export function unmetProblem(
 ): string | null {
   for (const field of FIELDS.filter((each) => demanded[each])) {
     const demand = demands.find((each) => each.field === field);
-    if (demand === undefined) return `${ASKED[field]} is nothing that this server offers`;
+    if (demand === undefined) return `this server does not offer ${ASKED[field]}`;
     if (!demand.isMet) return demand.unmet;
   }
   return null;

@@ -109,9 +109,9 @@ export interface Client extends ClientMetadata, ClientLook {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The day of the client's last use, in milliseconds since 1970. A client is used when a person
-   * allows it or when it receives tokens. Null if the client was never used, or if an operator
-   * registered it.
+   * The last day on which the client was used, in milliseconds since 1970. A client is used when a
+   * person allows it or when it receives tokens. Null if the client was never used, or if an
+   * operator registered it.
    */
   readonly usedAt: number | null;
   /**

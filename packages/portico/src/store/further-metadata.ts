@@ -4,7 +4,7 @@ import { quotedPublic } from '../quoting.ts';
 import type { ApplicationType, ClientAddition } from './client.ts';
 import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
-/** The JSON form of a client metadata field. */
+/** The form of a client metadata field in JSON. */
 export type FieldShape = 'texts' | 'text' | 'flag';
 
 /** A client metadata field that a feature adds (RFC 7591 section 2). */
@@ -37,7 +37,7 @@ export interface MetadataField {
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** Rules for URLs that depend on the server's environment. */
+/** Rules for URLs that depend on where the server runs. */
 export interface UrlRules {
   /** Whether URLs that the server sends requests to may have any port, for development. */
   readonly anyPort: boolean;

@@ -12,8 +12,9 @@ export interface GrantRules {
    */
   readonly begins: Beginning | null;
   /**
-   * `any`: all clients, including public and unverified ones. `confidential`: only clients that
-   * authenticate. To register itself for the grant, a client then needs an initial access token.
+   * Which clients may use the grant. `any`: all clients, including public and unverified ones.
+   * `confidential`: only clients that authenticate. A client that registers itself for such a grant
+   * needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
 }

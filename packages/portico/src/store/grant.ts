@@ -4,9 +4,7 @@ import type { ClientLook, RegisteredBy } from './client.ts';
 /** The holder of access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/**
- * How access starts: the holder starts it, or an organization grants access to a person's account.
- */
+/** How access starts: its holder starts it, or an organization grants it to a person's account. */
 export type Beginning = Holder | 'organization';
 
 /**
@@ -40,8 +38,8 @@ export interface Family {
    */
   readonly thumbprint: string | null;
   /**
-   * Whether an earlier refresh token of this authorization worked without the key. If so, a thief
-   * of that token may have bound the authorization to another key.
+   * Whether an earlier refresh token of this authorization worked without the key. If so, an
+   * attacker with that token may have bound the authorization to another key.
    */
   readonly isBoundLate?: boolean;
   /**
@@ -130,11 +128,11 @@ export interface AuthorizationCode extends StoredGrant {
 }
 
 /**
- * What happens when a client uses a code a second time:
+ * What the server does if a client uses a code a second time:
  *
- * - `revokes`: the server revokes the tokens from the first use.
- * - `refused`: the server only rejects the second use. This is for codes that never pass through a
- *   browser and that a client may send twice at the same time.
+ * - `revokes`: it revokes the tokens from the first use.
+ * - `refused`: it only rejects the second use. This is for codes that never pass through a browser
+ *   and that a client may send twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
@@ -217,7 +215,7 @@ export interface AccessToken {
   readonly details?: Details | undefined;
 }
 
-/** The known data about an access token that is no longer valid, for the log. */
+/** The known data about an access token that is not valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
@@ -263,8 +261,8 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * It is unknown whether the tokens were issued: the connection was lost before the store responded,
- * and the store is still unavailable.
+ * It is unknown whether the tokens were issued. The connection was lost before the store responded,
+ * and the store is still not available.
  */
 export interface UnsettledGrant {
   readonly issued: null;

@@ -8,14 +8,10 @@ export interface Holding {
 
 /**
  * Makes room for a new request. Returns the keys of the requests to remove, or null if the limit is
- * reached.
- *
- * Removes the oldest requests of the network that uses the most bytes, but only if that network
- * uses more than the new request's network would use. This way, no network can take another
- * network's share.
- *
- * `held` is the number of bytes that each network uses. `oldestOf` returns enough of one network's
- * oldest requests to make room.
+ * reached. The oldest requests of the network that uses the most bytes are removed, but only if
+ * that network uses more than the new request's network would use. This way, no network can take
+ * another network's share. `held` is the number of bytes that each network uses. `oldestOf` returns
+ * enough of a network's oldest requests to make room.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -14,11 +14,10 @@ export interface AskedConsent {
 }
 
 /**
- * Finds an earlier authorization that covers this consent, so that the server can skip the consent
- * page. A feature implements this interface.
- *
- * Before it writes the new authorization, Portico checks that the earlier one is active. The new
- * authorization records the earlier one that started it (`goesBackTo`).
+ * Finds an earlier authorization that covers this request, so that the server can skip the consent
+ * page. A feature implements this interface. Before Portico writes the new authorization, it checks
+ * that the earlier one is still active. The new authorization records which earlier one it is based
+ * on (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -26,17 +25,15 @@ export interface PriorConsent {
 }
 
 /**
- * Called with a person's answer on the consent page, before the answer is stored. `allowed`
- * contains those of the shown scopes (`request.asked.scopes`) that the person allows.
+ * Called with a person's answer on the consent page, before the answer is stored. `allowed` lists
+ * the shown scopes (`request.asked.scopes`) that the person allows.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
   allowed: readonly string[],
 ) => Promise<void>;
 
-/**
- * An earlier authorization whose consent also covers a new one. The consent page is then skipped.
- */
+/** An earlier authorization that covers a new one, so that the server skips the consent page. */
 export interface PriorAuthorization {
   readonly id: string;
   /** The earlier authorization's details. */
@@ -49,8 +46,9 @@ export interface PriorAuthorization {
 }
 
 /**
- * Returns the details for a new authorization that `prior` starts. They contain the lowest id in
- * the chain of earlier authorizations.
+ * Returns the details for a new authorization that `prior` makes possible. An authorization can be
+ * based on another one that is based on a third, and so on. The details contain the lowest id in
+ * this chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -59,10 +57,9 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 
 /**
  * Whether this authorization skipped the consent page because of an earlier authorization whose id
- * is at most `newest`.
- *
- * An operation that ends access also ends these authorizations, but not those that people allow on
- * the page in the meantime. So the operation finishes even if people keep allowing access.
+ * is at most `newest`. An operation that ends access also ends these authorizations. It leaves out
+ * those that people allow on the page in the meantime, so it finishes even if people keep allowing
+ * access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

@@ -12,8 +12,8 @@ export interface PrunedRows {
   /** The number of authorization requests that expired before the person answered or signed in. */
   readonly consentRequests: number;
   /**
-   * The number of removed clients: self-registered clients that were not used within a day of
-   * registration or for ninety days, and document clients that no person allowed.
+   * The number of removed clients: clients that registered themselves and were not used within a
+   * day of registration or for ninety days, and document clients that no person has allowed.
    */
   readonly clients: number;
 }
@@ -24,7 +24,9 @@ export interface ExpiringRows {
   readonly kind: keyof PrunedRows;
   /** The name of the rows in the console, for example `audit events`. */
   readonly called: string;
-  /** A description of the removed rows. The console prints the name, `that`, and this text. */
+  /**
+   * A text that says which rows were removed. The console prints the name, `that`, and this text.
+   */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
@@ -63,8 +65,8 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id where the second search through the access tokens continues. The first search always
-   * starts at the beginning of the table.
+   * The id after which the second search through the access tokens continues. The first search
+   * always starts at the beginning of the table.
    */
   #looked = FIRST;
 
@@ -140,9 +142,9 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search further into the table. The first tokens may have a longer lifetime, for example
-    // from before a configuration change, so later tokens expire before them. The first search
-    // alone would then remove fewer tokens than are added.
+    // Also remove tokens further into the table. If the access token lifetime was shortened, later
+    // tokens expire before the first ones. The first search alone would then remove fewer tokens
+    // than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }

@@ -19,9 +19,9 @@ export class SingleUses {
   }
 
   /**
-   * Records a use. Returns whether it is the first one. `of` identifies the value within its kind,
-   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown: the value may
-   * then still be unused.
+   * Records a use. Returns true if this is the first use. `of` identifies the value within its kind
+   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The value may
+   * then still be unused, but the caller must not accept it.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -1,6 +1,6 @@
 import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql';
 
-/** A write that matches no row. A read-only server rejects it. */
+/** An UPDATE that changes no row. A read-only server rejects it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
 /**
@@ -11,10 +11,11 @@ export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 
 /**
- * Rejects if the store is not writable. The store's tables must exist. An embedded engine reports a
- * full disk only at a commit, so this function writes and removes a row. On a database server, it
- * writes no row: a server reports a full disk by itself, and a real write would wait for the
- * standbys.
+ * Rejects if the store is not writable. The store's tables must exist.
+ *
+ * An embedded engine reports a full disk only at a commit, so this function writes a row and
+ * removes it. A database server reports a full disk by itself. There, this function writes no row,
+ * because the commit would have to wait for the standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

@@ -29,8 +29,8 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Claims that only the server may set in a token or response, because readers trust them. Sources:
- * RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
+ * Claims that only the server may set in a token or response, because recipients trust them.
+ * Sources: RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
  * specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
@@ -50,7 +50,7 @@ export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is not a claim name: it must have 1 to 255 printable ASCII characters without spaces';
   if (name in Object.prototype) return 'is not a claim name';
-  // Compare in lower case, because some JSON readers ignore the case of member names.
+  // Compare in lower case, because some JSON parsers ignore case in member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
     ? 'is a protocol claim, which only the server can set'
     : null;
@@ -128,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim. The number of claims is limited. */
+  /** Warns once for each claim. The number of remembered claims is limited. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -139,8 +139,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether every string in the value is well-formed Unicode. Half of a surrogate pair is not: some
- * JSON readers reject the whole text, and others turn the values of two people into the same value.
+ * Whether every string in the value is well-formed Unicode. A string with half of a surrogate pair
+ * is not. Some JSON parsers reject the whole text. Others replace the half, so that the values of
+ * two people could become the same.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

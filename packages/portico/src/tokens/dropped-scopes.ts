@@ -62,8 +62,8 @@ export class DroppedScopes {
 /**
  * Whether a client that no operator registered requests a scope that the server offers only to
  * other clients or for other resources. Many of these clients request every scope that the metadata
- * lists or listed recently, including `openid`, which the metadata omits while the server has no
- * key.
+ * lists or has listed before. This includes `openid`, which the metadata omits while the server has
+ * no key.
  */
 function isOfferedToOthers({
   name,

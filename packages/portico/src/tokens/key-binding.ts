@@ -39,16 +39,16 @@ export interface ProvedKey {
   /** Throws a KeyProofError if this client may not prove the key in this way. */
   requireFor(client: ClientMetadata): void;
   /**
-   * Records permanently that the proof was used. Calling it again has no effect. Throws a
+   * Records permanently that the proof was used. A second call has no effect. Throws a
    * KeyProofError if the proof was used before.
    *
    * Call this before the server issues, ends or uses up anything. Call it only for a request with a
-   * credential, because it writes to the store and any caller can send a public client's id.
+   * credential, because it writes to the store, and any caller can send the id of a public client.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers. Call this before anything is issued, because after that nothing
-   * may fail.
+   * Returns the response headers. Call this before anything is issued: after that, nothing may
+   * fail.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

@@ -17,9 +17,9 @@ test('a grant is only for the configured audience, which a request may name', ()
     message: 'The resource is not one that this server issues tokens for.',
   };
   for (const [named, configured, detail] of [
-    [`${API}/`, API, `the resource asked for is "${API}/", oauth_server:audience is "${API}"`],
-    ['', API, `the resource asked for is "", oauth_server:audience is "${API}"`],
-    [API, null, `the resource asked for is "${API}", oauth_server:audience is none`],
+    [`${API}/`, API, `the requested resource is "${API}/", but oauth_server:audience is "${API}"`],
+    ['', API, `the requested resource is "", but oauth_server:audience is "${API}"`],
+    [API, null, `the requested resource is "${API}", but oauth_server:audience is none`],
   ] as const) {
     const required = () => requireAudience(named, configured);
     expect(required).toThrow(expect.objectContaining({ ...refusal, detail }) as Error);

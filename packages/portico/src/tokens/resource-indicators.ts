@@ -3,9 +3,8 @@ import { quotedUri } from '../quoting.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for none (null). The
- * server issues tokens for one API, `oauth_server:audience`, and for the resources that features
- * configure.
+ * Resource indicators (RFC 8707). Each grant is for one resource, or for none (null). The server
+ * issues tokens for `oauth_server:audience`, and for the resources that features configure.
  */
 
 /** A resource that tokens can be for. */
@@ -86,7 +85,7 @@ export class Resources {
     const named = this.named(resource);
     if (named === null && resource !== undefined && this.all.length > 0) {
       throw notIssuedFor(
-        `the resource asked for is ${quotedUri(resource)}, which is not in oauth_server:resources`,
+        `the requested resource is ${quotedUri(resource)}, which is not in oauth_server:resources`,
       );
     }
     return named === null ? requireAudience(resource, this.#audience) : named.audience;
@@ -97,8 +96,8 @@ export class Resources {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
     return this.all.length === 0
-      ? `the grant was made for ${granted}, oauth_server:audience is ${here}`
-      : `the grant was made for ${granted}, which is not in oauth_server:resources`;
+      ? `the grant is for ${granted}, but oauth_server:audience is ${here}`
+      : `the grant is for ${granted}, which is not in oauth_server:resources`;
   }
 
   /** Returns why a token for this audience is not valid on this server, or null if it is valid. */
@@ -106,7 +105,7 @@ export class Resources {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
     return this.all.length === 0
-      ? `the token was granted for ${granted}, oauth_server:audience is ${here}`
+      ? `the token was granted for ${granted}, but oauth_server:audience is ${here}`
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
@@ -150,7 +149,8 @@ export function requireAudience(
   const other = otherResource(resource, configured);
   if (other === null) return configured;
   throw notIssuedFor(
-    `the resource asked for is ${other}, oauth_server:audience is ${quotedAudience(configured)}`,
+    `the requested resource is ${other}, but oauth_server:audience is ` +
+      quotedAudience(configured),
   );
 }
 

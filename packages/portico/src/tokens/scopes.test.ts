@@ -133,9 +133,9 @@ describe('the scopes of a request', () => {
       expect(refusal(scope)).toMatchObject({
         code: 'invalid_scope',
         message: 'Not these.',
-        detail: 'no scope was asked for',
+        detail: 'no scope was requested',
       });
-    expect(refusal(undefined, { available: [] }).detail).toBe('no scope was asked for');
+    expect(refusal(undefined, { available: [] }).detail).toBe('no scope was requested');
     expect(refusal('openid plan other')).toMatchObject({
       code: 'invalid_scope',
       message: 'Not these.',
@@ -156,7 +156,7 @@ describe('the scopes of a request', () => {
     expect(asked('plan notes:read email', { inPlace })).toEqual(['service', 'notes:read']);
     expect(asked('notes:read', { inPlace })).toEqual(['notes:read']);
     expect(refusal('plan other', { inPlace }).detail).toBe('beyond the client: "plan", "other"');
-    expect(refusal('', { inPlace }).detail).toBe('no scope was asked for');
+    expect(refusal('', { inPlace }).detail).toBe('no scope was requested');
   });
 });
 

@@ -173,7 +173,9 @@ export interface ScopeChoice {
    * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
-  /** The `error_description` if the request contains unavailable scopes or no scopes. */
+  /**
+   * The `error_description` if the request contains no scopes, or scopes that are not available.
+   */
   readonly refusal: string;
   /** The reason why scopes are not available, for the log. */
   readonly detail: string;
@@ -194,7 +196,7 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
   const remaining = scopes.filter((name) => available.includes(name));
   if (remaining.length > 0 && isDropped !== undefined && beyond.every(isDropped)) return remaining;
   const reason =
-    beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
+    beyond.length === 0 ? 'no scope was requested' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
 }
 

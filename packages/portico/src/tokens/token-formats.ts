@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * Returns a new access token. Its id reveals when it was issued, but the client already knows this
- * from `expires_in`.
+ * Returns a new access token. Its id reveals when it was issued. This is no secret, because
+ * `expires_in` also tells the client.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -37,7 +37,7 @@ export function newRefreshToken(familyId: string, mark: string): string {
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /**
- * Matches the start of a refresh token. The rest needs no check, because the store compares a hash
+ * Matches the start of a refresh token. The rest is not checked, because the store compares a hash
  * of the whole token.
  */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;

@@ -81,7 +81,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const before = await tell(lent, known);
           if (before !== null)
             return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application returned this connection to the pool during a transaction.
+          // The application returned this connection to the pool while a transaction was open.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {

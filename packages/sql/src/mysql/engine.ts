@@ -52,7 +52,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither of these two settings. On MySQL, only waits for locks are limited.
+    // MySQL has neither of these two settings. It can limit only the time that a statement waits
+    // for locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${GALERA}`, isOptional: true },
   ];
@@ -91,7 +92,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
         charset: 'utf8mb4',
         supportBigNumbers: true,
       });
-      // The driver's pool has no time limit for requests that wait for a connection.
+      // The driver's pool does not limit how long requests wait for a connection.
       const waiting = new Borrowing<PoolConnection>(
         limits.timer,
         () => promised((done) => pool.getConnection(done)),
@@ -218,8 +219,8 @@ function toResult(answer: Answer): StatementResult {
 }
 
 export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
-  // An id beyond 2^53 arrives as a string. With `bigNumberStrings`, every id is a string. The
-  // driver's types do not declare this.
+  // An id above 2^53 arrives as a string. With `bigNumberStrings`, every id is a string. The types
+  // of the driver do not declare this.
   const id = BigInt(insertId);
   return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }

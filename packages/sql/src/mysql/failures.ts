@@ -2,8 +2,8 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** The meanings of MariaDB's and MySQL's error numbers and of error codes from `mysql2`. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // Too many connections: on the server (1040) or for this account (1203). 1226: the account has
-  // reached one of its limits, for example for connections or statements.
+  // 1040: too many connections on the server. 1203: too many connections of this account. 1226: the
+  // account has reached one of its limits, for example for connections or statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
@@ -46,8 +46,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
 /** A server option forbids the statement: the read-only option or another one. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
- * On MySQL, the table could not be locked. The message contains a reason number: 165 means that the
- * table is read-only.
+ * On MySQL, the table could not be locked. The message contains the number of the reason: 165 means
+ * that the table is read-only.
  */
 const CANNOT_LOCK = 1015;
 

@@ -26,7 +26,7 @@ export class PostgresBatch {
   /** Receives the answer. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, answer?: SharedAnswer) => void;
 
-  /** The callbacks of the statements are not used. */
+  /** Callbacks of the statements. They are not used. */
   constructor(
     statements: readonly PostgresStatement[],
     options: { readonly searchPath: string | null; readonly query_timeout: number },
@@ -67,7 +67,9 @@ export class PostgresBatch {
 
   handleReadyForQuery(): void {
     if (this.#current !== this.#statements.length) {
-      this.callback(new Error('The server answered another number of statements'));
+      this.callback(
+        new Error('The server answered a different number of statements than it received'),
+      );
       return;
     }
     const results: StatementResult[] = [];
@@ -92,7 +94,7 @@ export class PostgresBatch {
   handlePortalSuspended(): void {}
 
   handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
-    connection.sendCopyFail('COPY has no source here');
+    connection.sendCopyFail('COPY is not supported here');
   }
 
   handleCopyData(): void {}

@@ -190,8 +190,8 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Look for a pooler first. Later, each connection has its own server process even behind a
-  // pooler.
+  // Look for a pooler first. Later, more connections are open, and then each has a different server
+  // process even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,
@@ -232,12 +232,11 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns why the server seems to be behind a pooler, or null.
- *
- * Statements that are sent at the same time use different connections. If one server process
- * answers several of them, a pooler in transaction mode may be the reason. A store with fewer
- * connections also answers them one after another, so the check is repeated with slow statements:
- * for these, a pooler uses several processes.
+ * Returns why the server seems to be behind a pooler, or null. Statements that are sent at the same
+ * time use different connections. If one server process answers several of them, the reason may be
+ * a pooler in transaction mode. A store with fewer connections also answers several statements with
+ * one process. So the check is repeated with slow statements, for which a pooler uses several
+ * processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -11,8 +11,8 @@ import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). Means "no limit", because `pg`
- * has no value that turns off the pool's limit.
+ * The longest time that a timer can wait, in milliseconds (24 days). It stands for "no limit",
+ * because `pg` has no value that turns off the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
@@ -237,9 +237,9 @@ export class StatementNames {
 
   failed(error: unknown): void {
     this.#names.clear();
-    // The plan is outdated, so plan every statement again under a new name.
+    // The plan is outdated. Plan all statements again, under new names.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // In all other cases, a connection pooler shares sessions between clients, so stop using names.
+    // Otherwise, a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
 }

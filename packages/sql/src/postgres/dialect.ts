@@ -33,8 +33,8 @@ export const POSTGRES: Dialect = {
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // Use a list, even if it has only one element: the planner does not treat a column that is
-  // compared with a list as constant.
+  // Use a list, even with only one element. The planner treats a column that is compared with a
+  // single value as constant.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,

@@ -95,8 +95,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // With these listeners, a broken connection does not end the process. Only the connection's next
-  // statement fails.
+  // Add listeners. Then a broken connection does not end the process, and only its next statement
+  // fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 

@@ -123,12 +123,12 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // If another request has changed the current server in the meantime, keep its choice.
+        // If another request has changed the current server in the meantime, keep that server.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // Do not try the next server: this one is only busy and still answers other requests.
+        // Do not try the next server. This one is only busy, and still handles other requests.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }

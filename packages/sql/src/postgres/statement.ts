@@ -26,7 +26,7 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
 type ParserOf = (type: number) => (text: string) => unknown;
 
 /**
- * Sets the `search_path` in the statement's own transaction. With `SET LOCAL`, the server would
+ * Sets the `search_path` in the transaction of the statement. With `SET LOCAL`, the server would
  * write a warning to its log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
@@ -116,7 +116,7 @@ export class PostgresStatement {
     this.#named = named;
     const columns = sent.has(name) ? sent.get(name) : named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list until the statement has succeeded.
+    // Remove the name from the list. It is added again when the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
       // The server may still have a statement with this name. Closing an unknown statement is not
@@ -182,7 +182,7 @@ export class PostgresStatement {
   handlePortalSuspended(): void {}
 
   handleCopyInResponse(connection: { sendCopyFail(reason: string): void }): void {
-    connection.sendCopyFail('COPY has no source here');
+    connection.sendCopyFail('COPY is not supported here');
   }
 
   handleCopyData(): void {}
@@ -226,7 +226,7 @@ function toText(value: SqlParameter | undefined): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
   if (typeof value === 'object')
-    throw new TypeError('A parameter is a string, a number, a bigint or null');
+    throw new TypeError('A parameter must be a string, a number, a bigint or null');
   return String(value);
 }
 

@@ -78,9 +78,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs a read. Taking SQLite's read lock takes longer than most reads, so reads that belong
-   * together share one lock within a turn of the event loop. A request that arrives in the meantime
-   * is handled in a later turn.
+   * Runs a read. Taking SQLite's read lock takes longer than most reads. So reads that belong
+   * together share one lock within a turn of the event loop. If another request arrives in the
+   * meantime, a later turn handles it.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -101,7 +101,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Ends the read transaction once Node has run all promises that are ready. Call this from a
-   * promise. Otherwise the tick would run before them.
+   * promise. Otherwise the transaction would end before they run.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -113,9 +113,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * Returns a function that runs the work in the caller's `AsyncLocalStorage` context, instead of the
- * context of the request that begins the batch. It relies on code after an `await` keeping its
- * context. This needs much less memory than `AsyncLocalStorage.bind`.
+ * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Without
+ * it, the work would run in the context of the request that begins the batch. This works because
+ * code after an `await` keeps its context. It needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

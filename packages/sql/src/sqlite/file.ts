@@ -22,7 +22,7 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
     // Without WAL, the removal of the journal is the commit, and only EXTRA syncs its folder.
     database.exec(`PRAGMA synchronous = ${isBorrowed ? 'EXTRA' : 'FULL'}`);
     // From now on, SQLite must not block the thread while another process writes. `whileBusy`
-    // retries instead.
+    // repeats the attempt instead.
     database.exec('PRAGMA busy_timeout = 0');
     return database;
   } catch (error) {
@@ -39,11 +39,12 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may lead to a file that does not exist yet. Opening the link exclusively would fail.
+  // A link may lead to a file that does not exist yet. With a link, opening the file exclusively
+  // would fail.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // Ignore the error here. SQLite will report this problem.
+    // Ignore the error here. SQLite reports the problem later.
   }
 }

@@ -3,9 +3,11 @@ import { ConfigurationError } from '../errors.ts';
 
 /**
  * Returns the absolute path of the file that a connection uses. Throws a ConfigurationError for a
- * database that no other connection can reach, and for a connection from another library, which
- * contains its own copy of SQLite. File locks belong to the process, so two copies of SQLite in one
- * process do not see each other's locks. If both wrote, a confirmed write could get lost.
+ * database that no other connection can reach, for example in memory.
+ *
+ * Also throws for a connection from another library, which contains its own copy of SQLite. File
+ * locks belong to the process, so two copies of SQLite in one process do not see each other's
+ * locks. If both wrote, a confirmed write could get lost.
  */
 export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');

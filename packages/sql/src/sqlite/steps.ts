@@ -27,11 +27,13 @@ interface PendingStatement {
 
 /**
  * Runs the work of a transaction. Its statements run without interruption, in a batch with other
- * writes. If the work waits for anything except its statements, the transaction is set aside: its
- * changes are rolled back, so that it does not delay other writes. When the work runs its next
- * statement or ends, the earlier steps are repeated in another batch. If a step then has a
- * different outcome, another transaction has changed the data. The transaction fails with a
- * conflict and must start again.
+ * writes.
+ *
+ * If the work waits for anything except its statements, the transaction is set aside: its changes
+ * are rolled back, so that it does not delay other writes. When the work runs its next statement or
+ * ends, the earlier steps are repeated in another batch. If a step then has a different outcome,
+ * another transaction has changed the data. The transaction fails with a conflict and must start
+ * again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
@@ -78,10 +80,7 @@ export class Steps implements EngineConnection {
     }
   }
 
-  /**
-   * Calls `onReady` when a batch can continue the work, that is, when the work runs a statement or
-   * ends.
-   */
+  /** Calls `onReady` when a batch can continue the work: when the work runs a statement or ends. */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
@@ -119,7 +118,8 @@ export class Steps implements EngineConnection {
     for (const step of this.#done) {
       if (!isRepeated(step, tryStep(run, step)))
         throw conflict(
-          'What the transaction had read was changed while it waited for something else',
+          'The data that the transaction had read was changed while the transaction waited for ' +
+            'something else',
         );
     }
   }
@@ -140,7 +140,7 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the repeated step had the same outcome, as far as the work can see. */
+/** Whether the repeated step had the same outcome for the work. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);

@@ -88,9 +88,7 @@ export class WriteQueue {
     return this.#batch;
   }
 
-  /**
-   * A promise that resolves when the queue of waiting writes is empty. Null if no write is waiting.
-   */
+  /** A promise that resolves when no write is waiting any more. Null if no write is waiting. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -115,14 +113,14 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // Also reject the statements that the transaction's work waits for.
+        // Also reject the statements that the work of the transaction waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
         }
         rejectWrite(error);
       };
-      if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes wait'));
+      if (this.#waiting.length >= LONGEST_QUEUE) reject(busy('Too many writes are waiting'));
       else this.#queue({ work, since: performance.now(), resolve, reject });
     });
   }
@@ -140,7 +138,7 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** Collects writes until a turn of the event loop brings no more. */
+  /** Collects writes until no more arrive during a turn of the event loop. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -151,7 +149,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. This batch's result does not affect them.
+    // The writes that are set aside. The result of this batch does not affect them.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -284,7 +282,7 @@ export class WriteQueue {
 
   /**
    * Throws if the transaction has ended, for example because of a full disk or `ON CONFLICT
-   * ROLLBACK`: each later statement would then be committed separately.
+   * ROLLBACK`. Otherwise, each later statement would be committed separately.
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)

@@ -18,7 +18,7 @@ const NAME = 'resources';
 
 const REFUSALS: RefusalMessages = {
   401: 'This resource belongs to an account: link one first.',
-  403: 'The linked account or its token does not reach this resource.',
+  403: 'The linked account or its token may not use this resource.',
 };
 
 /** MCP resources: texts and files that clients read by their URIs (MCP, Resources). */

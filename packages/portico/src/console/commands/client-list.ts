@@ -56,15 +56,15 @@ export const addClientList =
       });
   };
 
-/** Formats one client of a list. */
+/** Returns one client of a list as lines of text. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
 /**
- * Returns how to format these clients. Of the features' metadata fields, includes only those that a
- * client cannot set itself. `oauth:client:show` shows the others.
+ * Returns a function that formats these clients. Of the metadata fields from features, it shows
+ * only those that a client cannot set itself. `oauth:client:show` shows the others.
  */
 async function listingOf(
   clients: readonly Client[],
@@ -120,8 +120,8 @@ function describe(
 }
 
 /**
- * Returns the client's name. If the client may have chosen the name itself, the name is in quotes
- * and has no characters that move a terminal's cursor or change the text direction.
+ * Returns the client's name. If the client may have chosen the name itself, puts it in quotes, and
+ * escapes characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);

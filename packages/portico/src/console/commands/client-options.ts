@@ -25,7 +25,7 @@ export function collectList(value: string, previous: readonly string[] = []): re
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Warns about the attacks that a scheme from `--allow-scheme` makes possible. */
+/** Warns that `--allow-scheme` makes attacks possible. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -128,8 +128,8 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the features' metadata fields. Ignores empty values, so that a single empty
- * value gives an empty list.
+ * Reads the options for the features' metadata fields. Ignores empty values. So a single empty
+ * value results in an empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

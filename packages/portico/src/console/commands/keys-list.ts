@@ -63,7 +63,10 @@ function describeKey(key: KeyDescription): string {
   ].join('\n');
 }
 
-/** Returns a key id, in quotes if it is unusual: a manually created key file can have any name. */
+/**
+ * Returns the id of a key. If the id is unusual, puts it in quotes, because a key file that was
+ * created by hand can have any id.
+ */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);
 }

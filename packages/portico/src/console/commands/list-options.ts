@@ -40,7 +40,7 @@ export function readTime(
   text: string,
   now: number,
 ): number {
-  // Reject a number without a unit: it could mean seconds or days.
+  // A number without a unit could mean seconds or days, so reject it.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;

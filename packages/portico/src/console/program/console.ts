@@ -41,7 +41,7 @@ export interface ConsoleIo {
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // This also works without an application, or if the application cannot be loaded.
+    // `--version` also works without an application, or if the application cannot be loaded.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -84,8 +84,8 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
 }
 
 /**
- * Whether the command is a doctor with `--json`. Its caller gets a report even if the application
- * cannot be loaded.
+ * Whether the command is a doctor with `--json`. It prints a report even if the application cannot
+ * be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
@@ -155,7 +155,7 @@ async function addCommands(
 
 /**
  * Escapes characters in JSON that move a terminal's cursor, are invisible, or change the text
- * direction, because anyone may have sent them. The JSON value stays the same.
+ * direction. Anyone may have sent them. The JSON value stays the same.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -189,8 +189,8 @@ function createContext(
 }
 
 /**
- * Whether the error is a JavaScript syntax error whose stack has no file or line. Node prints them
- * only when it exits.
+ * Whether the error is a JavaScript syntax error without a file or line in its stack. Node prints
+ * them only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';

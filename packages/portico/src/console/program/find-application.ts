@@ -13,7 +13,7 @@ export const NO_APPLICATION =
   'portico.config.ts), set it in package.json as ' +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
-/** A file for the console takes precedence over the application's own file. */
+/** If both files exist, the file for the console is used. */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
@@ -68,7 +68,7 @@ function getDefaultExport({ default: exported }: { readonly default?: unknown })
   return exported.default;
 }
 
-/** Loads the file. On failure, prints the file's name before the error. */
+/** Loads the file. If this fails, prints the name of the file before the error. */
 async function load(
   file: string,
   argv: readonly string[],
@@ -157,9 +157,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file and the application's folder. For a file below the current folder, this is the
- * current folder, because servers start there too. Otherwise, it is the folder of the nearest
- * package.json.
+ * Returns the file and the application's folder. If the file is below the current folder, the
+ * current folder is the application's folder, because servers start there too. Otherwise, it is the
+ * folder of the nearest package.json.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);
@@ -175,7 +175,7 @@ function firstIn(folder: string, names: readonly string[]): string | undefined {
 
 const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
 
-/** Returns the file that this folder's package.json names. */
+/** Returns the file that the package.json in this folder names. */
 function manifestApplication(folder: string): string | undefined {
   if (!hasManifest(folder)) return undefined;
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');

@@ -6,7 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** The extensions to try for an import without an extension, and for a folder's index file. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /**
- * The TypeScript extension to try when a JavaScript file does not exist, by JavaScript extension.
+ * For each JavaScript extension, the TypeScript extension to try if the JavaScript file does not
+ * exist.
  */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
@@ -33,8 +34,8 @@ export function findTypeScript(): void {
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // Frameworks use this import to keep a file out of browser code. In Node, the package throws
-      // an error or does not exist.
+      // Frameworks import this package to keep a file out of browser code. In Node, the package
+      // throws an error or does not exist.
       if (specifier === 'server-only')
         return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
@@ -46,7 +47,8 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file in a package without `exports`, for example `next/headers`, which Auth.js imports.
+        // The import of a file in a package without `exports`. For example, Auth.js imports
+        // `next/headers`.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);

@@ -2,7 +2,7 @@ import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/started-application.ts';
 
 /**
- * Whether a migration has not been applied. Returns false if the store does not respond. Throws a
+ * Whether a migration is missing. Returns false if the store does not respond. Throws a
  * ConfigurationError for a permanent problem, for example a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {
@@ -13,5 +13,5 @@ export async function isSchemaPending(application: Application): Promise<boolean
   return pendingSteps(steps).length > 0;
 }
 
-/** The message for a command that requires the schema. */
+/** The error message if a command needs the schema. */
 export const SCHEMA_PENDING = 'The schema is not applied. Run npx portico db:migrate up';

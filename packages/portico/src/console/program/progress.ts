@@ -54,7 +54,7 @@ function startProgress(
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // Truncate the line: a wrapped line could not be overwritten.
+    // Shorten the line to the width of the terminal. A line that wraps cannot be overwritten.
     write(
       columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
     );

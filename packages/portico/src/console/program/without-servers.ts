@@ -8,7 +8,7 @@ import { ConsoleError } from '../../application/errors.ts';
  */
 const PATIENCE = 5000;
 
-/** Holds a function to call when the file starts a server, during loading or later. */
+/** Holds the function that is called when the file starts a server, while it loads or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
@@ -37,7 +37,7 @@ export async function withoutServers<Module>(
         `it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Node has nothing left to do, but the file has not finished loading.
+    // Node has nothing left to do, but the file has not been loaded completely.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -67,7 +67,8 @@ function replaceListen(): void {
 }
 
 /**
- * Returns the first place in the stack that is outside packages: ` (file:line)` or an empty string.
+ * Returns the first place in the stack that is not in a package: ` (file:line)`, or an empty
+ * string.
  */
 function place(stack: string): string {
   const own = stack

@@ -3,10 +3,10 @@ import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Handles cross-origin requests, always without credentials. A browser application can be a public
- * client, so pages of any origin may call the endpoints that read no session. The authorization
- * endpoint is excluded because it reads a session, and the introspection endpoint because browsers
- * do not need it.
+ * Headers for requests from pages of other origins, always without credentials. A browser
+ * application can be a public client, so pages of any origin may call the endpoints that read no
+ * session. The authorization endpoint is not among them, because it reads a session. The
+ * introspection endpoint is not, because browsers do not need it.
  */
 
 const PREFLIGHT_HEADERS = {

@@ -30,7 +30,7 @@ export class Failures {
   readonly #logOverload: () => void;
   /**
    * Logs how to create missing tables. A mounted server starts even without its tables, and the
-   * database's error does not say how to create them.
+   * error of the database does not say what to do.
    */
   readonly #explainFault: () => void;
 
@@ -102,12 +102,13 @@ export class Failures {
   }
 
   /**
-   * If the server shows details, warns about missing migrations on standard error. A mount calls
+   * If the server shows details, warns about missing migrations on standard error. Each mount calls
    * this when the application starts. Never rejects.
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // Ignore a store that cannot be read. The first failing request explains the problem.
+    // If the store cannot be read, ignore the error. The first request that fails explains the
+    // problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
@@ -120,7 +121,8 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message includes the link's text, because the host's view may not show the link.
+      // The message includes the text of the link, because a view of the host may not show the
+      // link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -146,7 +148,7 @@ export class Failures {
   }
 }
 
-/** Temporary errors. The next attempt may succeed. */
+/** Errors that are temporary. The next attempt may succeed. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
@@ -155,7 +157,7 @@ interface ErrorPage {
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /** The reply if the view cannot be rendered. The page also uses its `Retry-After`. */
+  /** The reply if the view cannot be rendered. The page has the same `Retry-After`. */
   readonly withoutView: Reply;
 }
 

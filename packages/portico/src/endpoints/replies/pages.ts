@@ -19,7 +19,7 @@ export interface ShownPage<View extends keyof PageData> {
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * The target of forms that can lead to any URL. After its callback, an application may redirect to
+ * The target of forms that can lead to any URL. After the callback, an application may redirect to
  * another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');

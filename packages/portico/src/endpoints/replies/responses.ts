@@ -15,7 +15,7 @@ import {
   type OAuthErrorCode,
 } from '../../errors.ts';
 
-/** Functions that turn replies and errors into HTTP responses. */
+/** Returns replies and errors as HTTP responses. */
 
 /** A response as plain data. Header fields can still be added. */
 export interface Reply {
@@ -38,8 +38,8 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // The cast sets the buffer type. The type of `body` cannot, because TypeScript before 5.7, which
-  // some hosts use, has only one kind of byte array.
+  // The cast gives the body its type. The type of `body` cannot name the kind of buffer, because
+  // some hosts use a TypeScript before 5.7, which has only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -82,7 +82,7 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
 };
 
 /**
- * Pages of other origins can read the challenge if the application's CORS settings let them read
+ * Let pages of other origins read the challenge, if the application's CORS settings let them read
  * the response.
  */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
@@ -146,8 +146,8 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // Send no challenge: it would suggest that other credentials might help (RFC 9110 section
-  // 11.6.1), but they would not.
+  // Send no challenge. A challenge would suggest that other credentials might help (RFC 9110
+  // section 11.6.1).
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -166,8 +166,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The failed request used up no code or token and issued none, so the client can retry
- * it.
+ * Returns 503. The failed request used up no code or token and issued none, so the client can
+ * repeat it.
  */
 export function unavailableReply(): Reply {
   const body = {

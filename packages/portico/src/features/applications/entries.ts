@@ -62,8 +62,8 @@ export function byApplication(
 }
 
 /**
- * Returns the page's data for one entry. `held` contains the entry's scopes that the person
- * currently has the permission for.
+ * Returns one entry as page data. `held` contains the entry's scopes for which the person has the
+ * permission now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -103,8 +103,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the authorization was last used, or null if it was not. Earlier releases did not
- * store this time when they issued tokens. For their tokens, returns when the authorization began.
+ * Returns when the authorization was last used. Returns null if it was never used. Earlier releases
+ * did not store this time. For their tokens, returns when the authorization began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -120,7 +120,7 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names for a page. For an unverified client, `name` is where the client comes from,
+ * Returns the names for a page. For an unverified client, `name` says where the client comes from,
  * because some views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {

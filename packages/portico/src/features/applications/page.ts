@@ -76,7 +76,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications for the page, each with the scopes that it can currently use. */
+  /** Returns the applications for the page, each with the scopes that it can use now. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -93,8 +93,8 @@ export class ApplicationsPage {
 
   /**
    * Revokes the person's active authorizations for one client, or for all clients (null), including
-   * authorizations that begin in the meantime. When it returns, every authorization that the page
-   * reports as removed is durably revoked, even if an earlier attempt revoked it.
+   * authorizations that begin in the meantime. Then, all authorizations that the page reports as
+   * removed are durably revoked, even those that an earlier attempt revoked.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -116,7 +116,7 @@ export class ApplicationsPage {
   }
 }
 
-/** The value of `remove` and `removed` that means all applications. */
+/** The value of the parameters `remove` and `removed` for all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -127,8 +127,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns the values that identify a form for its CSRF token: the form for one application, or for
- * all applications (null).
+ * Returns the values that the CSRF token of a form protects: one application, or all applications
+ * (null).
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

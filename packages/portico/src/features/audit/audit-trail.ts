@@ -14,8 +14,8 @@ type OpenTable = () => Promise<AuditStore & AuditTable>;
 const A_DAY = 86_400_000;
 
 /**
- * Stores and streams audit events. Loads the code for this when the first event occurs, because
- * most servers record nothing.
+ * Stores and streams audit events. Loads its code at the first event, because most servers record
+ * no events.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;
@@ -71,7 +71,10 @@ export class AuditTrail implements AuditSink {
   }
 }
 
-/** Returns a function that runs `start` only once, and again only if it failed. */
+/**
+ * Returns a function that runs `start` at its first call. Later calls return the same result,
+ * unless it failed.
+ */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   return () => {

@@ -6,7 +6,7 @@ import { recordAsJson } from './record.ts';
 export interface AuditStore {
   /** Stores all records or none. Resolves when they are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Returns whether the store caused the error, rather than a record. */
+  /** Whether the store itself caused the error, and not one of the records. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -14,7 +14,10 @@ export interface AuditStore {
 const LARGEST_BATCH = 64;
 /** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** The maximum number of records that wait for the store. Further records go only to the log. */
+/**
+ * The maximum number of records that wait for the store. If more arrive, they are written only to
+ * the log.
+ */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -23,12 +26,11 @@ interface Waiting {
 }
 
 /**
- * Writes records in order of arrival, one statement at a time. Records that arrive while a
- * statement runs share the next statement.
- *
- * If a record is not stored within a second, the record goes to the log and its request continues.
- * Later records then go to the log immediately, until the store responds again. If the store
- * accepts a record later, the record is in both places.
+ * Writes records in the order of their arrival, one statement at a time. Records that arrive while
+ * a statement runs share the next statement. If a record is not stored within a second, it is
+ * written to the log and its request continues. Later records are then written to the log at once,
+ * until the store responds again. If the store accepts a record after that, the record is in both
+ * places.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -45,7 +47,7 @@ export class Keeping {
   /** Resolves when the record is stored or written to the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
-      this.#sayInstead(record, new Error(`${MOST_WAITING} events wait for the store`));
+      this.#sayInstead(record, new Error(`${MOST_WAITING} events are waiting for the store`));
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -93,9 +95,9 @@ export class Keeping {
     }
   }
 
-  /** Writes a whole record to the log. Records contain no secrets. */
+  /** Writes the whole record to the log. Records contain no secrets. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
-    this.#log.error('The audit event {type} was not kept: {exception}', {
+    this.#log.error('The audit event {type} was not stored: {exception}', {
       type: record.type,
       exception,
       record: recordAsJson(record),
@@ -104,7 +106,7 @@ export class Keeping {
 }
 
 /**
- * Returns the number of records for the next statement: a power of two, so that the database sees
+ * Returns how many records the next statement writes: a power of two, so that the database gets
  * only a few different statements.
  */
 function batchSize(waiting: number): number {

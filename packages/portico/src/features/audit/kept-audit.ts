@@ -8,7 +8,7 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A condition that an index covers. */
+/** A condition on records that an index covers. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
@@ -21,7 +21,7 @@ export interface IdRange {
   readonly before: string;
 }
 
-/** The fields of a record that a search compares. */
+/** The fields that a search compares. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
 /** The table of records, newest first. */
@@ -29,8 +29,8 @@ export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the id of the record at position `depth` in the range, or null if the range has fewer
-   * records. The newest record has position 1.
+   * Returns the id of the record at position `depth` in the range. The newest record has position
+   * 1. Returns null if the range has fewer records.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
@@ -104,8 +104,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns a page. `rest` is the cursor for the next page if this page shows all events in
-   * `found`.
+   * Returns a page. If the page shows all events in `found`, `rest` is the cursor for the next
+   * page.
    */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
@@ -114,8 +114,7 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns the condition that the fewest recent events meet: its entry at position `DEPTH` is the
-   * oldest.
+   * Returns the rarest condition: of all conditions, its record at position `DEPTH` is the oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -144,8 +143,8 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Returns whether every database engine can store these strings unchanged. If not, no record
- * contains them, and a search for them finds nothing.
+ * Whether every database engine can store these strings unchanged. If not, no record contains them,
+ * so a search for them finds nothing.
  */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
@@ -153,7 +152,7 @@ function isStorable(axis: Axis): boolean {
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** Sorts after every id, because ids are hexadecimal. */
+/** A string that sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -165,9 +164,9 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of the ids that are created at `time`. Ids from earlier times
- * sort before these digits, and all other ids sort after them. Rounds a fraction of a millisecond
- * up.
+ * Returns the first twelve digits of ids that are created at `time`. Ids from this time or later
+ * sort after these digits, and earlier ids sort before them. If `time` contains a fraction of a
+ * millisecond, rounds it up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)

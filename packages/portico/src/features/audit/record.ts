@@ -26,7 +26,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference: the host may have passed the whole account object.
+    // Store only the reference. The host may have passed the whole account object.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -39,8 +39,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a person has erased their own data. If so, the address or the request id would reveal who
- * the pseudonym stands for.
+ * Whether a person has erased their own data. The record of this event must not contain the address
+ * or the request id, because they would reveal who the pseudonym stands for.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (

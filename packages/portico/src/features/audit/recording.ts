@@ -8,14 +8,14 @@ import type { Keeping } from './keeping.ts';
 import { recordAsLine, toRecord } from './record.ts';
 import type { LineStream } from './stream.ts';
 
-/** Records events: streams each event and then stores it. */
+/** Records events. Writes each event to the stream and then to the store. */
 export class Recording {
   readonly #server: Server;
   readonly #keeping: Keeping | null;
   readonly #stream: LineStream | null;
   #lastId = '';
 
-  /** `keeping` is null if events are not stored, and `stream` if they are not streamed. */
+  /** `keeping` is null if events are not stored. `stream` is null if they are not streamed. */
   constructor(server: Server, keeping: Keeping | null, stream: LineStream | null) {
     this.#server = server;
     this.#keeping = keeping;
@@ -32,7 +32,7 @@ export class Recording {
     await this.#keeping?.keep(record);
   }
 
-  /** Returns the next id. A process's ids are in order, even within one millisecond. */
+  /** Returns the next id. The ids of one process are in order, even within one millisecond. */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
     const time = id.slice(0, TIME);
@@ -53,7 +53,7 @@ export class Recording {
   }
 }
 
-/** The number of digits at the beginning of an id that contain the time. */
+/** The number of digits at the start of an id that contain the time. */
 const TIME = 12;
 
 /** Returns the next hexadecimal number with the same number of digits. */

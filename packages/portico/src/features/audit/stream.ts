@@ -42,8 +42,8 @@ const APPENDING =
 function appendTo(file: string, line: string, before: LineState): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // If the file is empty, log rotation has moved the file with the partial line away. The new
-    // file does not need a line break first.
+    // If the file is empty, log rotation has moved the file that ends with the partial line. The
+    // new file needs no line break first.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

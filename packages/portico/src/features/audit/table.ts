@@ -7,7 +7,7 @@ import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
  * The table `oauth_audit` with the stored events. Each row is inserted once and deleted when it is
- * old. A row changes only when a pseudonym replaces a person.
+ * old. It changes only if its person is erased: a pseudonym then replaces the person.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
@@ -96,8 +96,8 @@ export class AuditRecords implements AuditStore, AuditTable {
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
     // Update the rows by id only. With the person in the condition, MariaDB would read and lock all
-    // rows of that person. A row never changes to another person, so the id is enough. Also clear
-    // the address and the request id, which identify the person as much as a name does.
+    // rows of that person. The id is enough, because a row never changes to another person. Also
+    // clear the address and the request id, because they could identify the person.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -115,9 +115,9 @@ const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // Some engines plan a statement without its values and treat every event type as frequent. For a
-  // rare type, they would then search the whole table backwards. With the type in `ORDER BY`, only
-  // the index on these columns fits.
+  // Some engines plan a statement before they know its values, and assume that every event type is
+  // frequent. For a rare type, they would then search the whole table backwards. With the type in
+  // `ORDER BY`, only the index on these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
@@ -149,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The person's id if there is a provider. Otherwise `console`, or null. */
+  /** The person's id, if there is a provider. Otherwise `console` or null. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -9,7 +9,7 @@ import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
-/** Status codes for temporary problems (408 and 429). The server sends the token again. */
+/** Status codes for temporary problems (408 and 429). The server sends the token again later. */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
@@ -18,7 +18,10 @@ const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
-/** The outbox message for each client to notify. The server signs the token only at delivery. */
+/**
+ * Creates the outbox message for each client. The server signs the token only when it delivers the
+ * message.
+ */
 export interface LogoutMessage {
   readonly subject: string;
   readonly sid: string;
@@ -48,8 +51,8 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // If the limit for the host is reached, `retryAfter` is set, and all other tokens for this
-      // client have to wait too.
+      // If the limit for the host is reached, `retryAfter` is set. Then all other tokens for this
+      // client wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
@@ -77,6 +80,6 @@ function resultOf(status: number | undefined): DeliveryResult {
   const isFinal = status !== undefined && status >= 400 && status < 500 && !MAY_PASS.has(status);
   return {
     outcome: isFinal ? 'refused' : 'postponed',
-    reason: `the answer to the logout token has the status ${status}`,
+    reason: `the response to the logout token has the status ${status}`,
   };
 }

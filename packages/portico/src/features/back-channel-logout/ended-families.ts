@@ -7,7 +7,7 @@ import { placeholders } from '../../store/sql/statements.ts';
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** If true, the authorization ends only if it has received no tokens. */
+  /** If true, the authorization ends only if no tokens were issued for it. */
   readonly keepsAccess: boolean;
   /** When the request that creates the authorization started, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -26,13 +26,15 @@ export interface EndedFamilies {
 
 /** The maximum number of rows in one statement. */
 const BATCH = 100;
-/** The longest time from `createdAt` until an authorization is stored, in milliseconds. */
+/**
+ * How long after `createdAt` a running request may still store the authorization, in milliseconds.
+ */
 const MAY_BEGIN = 600_000;
 
 /**
  * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a blocking row with its key, so that a running request can no longer store it.
- * Authorizations that keep their access lose the given detail.
+ * inserts a blocking row with its key, so that a running request can no longer store it. Removes
+ * the detail `detail` from authorizations that stay active.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },

@@ -11,11 +11,10 @@ const LONGEST_TRANSACTION = 60_000;
 export type Committed = (now: number) => Promise<void>;
 
 /**
- * Records when all sessions of a person last ended.
- *
- * A session without sign-ins to clients has no row, but a request that is still running may use it.
- * So each request compares the time at which it read the session with the time recorded here. The
- * request and the sign-out both write the person's row first, so one of them waits for the other.
+ * Records when all sessions of a person last ended. A session in which no one signed in to a client
+ * has no row, but a running request may still use it. So each request compares the time when it
+ * read the session with the time recorded here. The request and the sign-out both write the
+ * person's row first, so one of them waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -44,8 +43,8 @@ export class EndedPeople {
 
   /**
    * Ends all sessions of the person except one. Before this transaction commits, another request
-   * may still read the host's sessions. So this method stores a later time, and `Committed`
-   * corrects it after the commit.
+   * may still read the old sessions from the host. So this method first stores a later time, which
+   * `Committed` corrects after the commit.
    */
   async end(
     connection: SqlConnection,

@@ -50,7 +50,7 @@ export const backChannelLogout = defineFeature({
       expiring: {
         kind: 'sessionClients',
         called: 'records of sign-ins at clients',
-        which: 'are of no use any more',
+        which: 'are no longer needed',
         batch: BATCH,
         remove: (limit) => logout.prune(limit),
       },

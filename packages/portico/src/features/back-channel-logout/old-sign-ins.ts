@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 
 /** The minimum time that the server keeps a completed sign-in, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
-/** The time between later checks of a sign-in or session, in milliseconds (seven days). */
+/** The time between two further checks of a sign-in or session, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
  * The minimum time that an authorization with tokens is stored after it began, in milliseconds. The
@@ -62,7 +62,9 @@ export async function pruneSignIns(
   return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
 }
 
-/** Returns when to check a sign-in next, or null if no client needs a notification about it. */
+/**
+ * Returns when to check a sign-in again. Returns null if no client needs a notification about it.
+ */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
   now: number,

@@ -17,7 +17,7 @@ import { Sessions, type EndedClient } from './sessions.ts';
 export const LOGOUT = 'back_channel_logout';
 /** How long the server tries to reach a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The key for the session in an authorization's details. */
+/** The name of the session in an authorization's details. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -66,7 +66,7 @@ export class SessionLogout {
   async #sessionOf(request: Request): Promise<string | null> {
     const session: unknown = await this.#sessionId(request);
     if (session === null || isSessionId(session)) return session;
-    throw new Error('Host.sessionId must return a text, or null');
+    throw new Error('Host.sessionId must return a string or null');
   }
 
   /**
@@ -115,7 +115,7 @@ export class SessionLogout {
   }
 }
 
-/** Returns one message for each client and session. */
+/** Returns one message for each pair of a client and a session. */
 function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
   const bySid = new Map(clients.map((client) => [client.sid, client]));
   return [...bySid.values()].map(({ clientId, subject, sid }) => {

@@ -9,22 +9,22 @@ import { pruneSignIns } from './old-sign-ins.ts';
 /** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * The maximum duration of an authorization request, in milliseconds. Does not include the lifetime
- * of the authorization code.
+ * How long an authorization request may take, in milliseconds, without the lifetime of the
+ * authorization code.
  */
 const REQUEST_ENDED = 600_000;
 
 /** The maximum number of rows per statement. */
 const BATCH = 100;
 
-/** An authorization that begins in a session. */
+/** An authorization that begins in a session of the host. */
 export interface SessionClient {
   /** The id of the authorization. */
   readonly familyId: string;
   readonly clientId: string;
   /** The person's `sub`. */
   readonly subject: string;
-  /** Whether the client keeps its access when the session ends. */
+  /** Whether the client keeps its access after the session ends. */
   readonly keepsAccess: boolean;
 }
 
@@ -68,11 +68,11 @@ export class Sessions {
 
   /**
    * Records that an authorization begins in this session of the person. Call it before you store
-   * the authorization. Returns the client's `sid` for the session, or null if the session has ended
-   * or belongs to another person.
+   * the authorization. Returns the client's `sid` for the session. Returns null if the session has
+   * ended or belongs to another person.
    *
-   * The updates lock the rows of the session and the person. If the session, or all of the person's
-   * sessions, end at the same time, one transaction waits for the other. Then either this method
+   * The updates lock the rows of the session and the person. If the session, or all sessions of the
+   * person, end at the same time, one transaction waits for the other. Then either this method
    * finds that the session has ended, or `end` finds this record.
    */
   begin(
@@ -81,7 +81,8 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // By then, the server knows whether the person has completed the sign-in.
+    // When to check this record again. By then, the server knows whether the person has completed
+    // the sign-in.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -162,8 +163,8 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the store does not know the session, adds it as ended, because a request
-   * that is still running must not begin an authorization in it. Another process may insert the row
+   * Ends a session. If the store does not know the session, adds it as ended, so that a request
+   * that is still running cannot begin an authorization in it. Another process may insert the row
    * between these statements.
    */
   async #endOne(
@@ -210,8 +211,8 @@ const INSERT_CLIENT = insertInto(
   'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
 );
 /**
- * Also writes a session that has ended. An earlier call may have ended it on a primary whose
- * standbys do not have the change yet.
+ * Also write a session that has already ended. An earlier call may have ended it without the
+ * standbys receiving the change.
  */
 const END = `UPDATE oauth_sessions SET ended_at = COALESCE(ended_at, ?), prune_after = ?
   WHERE session_hash = ?`;

@@ -7,7 +7,7 @@ export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The media type, detected from the file's content and not from its name. */
   readonly type: string;
-  /** Changes when the file changes. */
+  /** The version of the logo. It changes when the file changes. */
   readonly version: string;
 }
 
@@ -24,8 +24,8 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * Matches the text before an SVG's root element. Does not match entity declarations, because an
- * entity can expand to any length.
+ * Matches the text before the root element of an SVG. Does not match entity declarations, because
+ * an entity can expand to any length.
  */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;

@@ -4,9 +4,9 @@ import type { BrandingConfig } from './config.ts';
  * The custom properties of the layouts, computed from `--brand`. The `y` of a color is its relative
  * luminance (WCAG 2.2).
  *
- * Light mode darkens the brand color until its contrast with the page and the card is 4.5:1. Dark
- * mode lightens it in the same way. A color with enough contrast stays the same. So text on the
- * accent color can always be white in light mode and black in dark mode.
+ * In light mode, the brand color is darkened until its contrast with the page and the card is
+ * 4.5:1. In dark mode, it is lightened in the same way. A color with enough contrast does not
+ * change. So text on the accent color can always be white in light mode and black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -27,7 +27,7 @@ const DARK = `
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
 /**
- * Only browsers that support relative colors apply these styles. Other browsers show Portico's
+ * Only browsers with support for relative colors apply these styles. Other browsers show Portico's
  * default colors.
  */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';

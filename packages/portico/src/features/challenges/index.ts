@@ -4,8 +4,8 @@ import { getMetadataUrl } from '../../tokens/resource-indicators.ts';
 import { challengeProblems } from './resource-metadata.ts';
 
 /**
- * Tells clients how to get a token when an API rejects a request (RFC 9728 section 5.1), so that
- * clients can request more scopes.
+ * Tells clients how to get a token when an API refuses a request (RFC 9728 section 5.1). Clients
+ * can then also request more scopes.
  */
 export const challenges = defineFeature({
   name: 'challenges',

@@ -27,7 +27,7 @@ interface Known {
 
 /** A document that this process fetched. */
 interface Fetched extends Known {
-  /** `freshUntil` of the row that was stored before the fetch. Null if there was none. */
+  /** The value of `freshUntil` in the stored row before the fetch. Null if no row was stored. */
   readonly replaces: number | null;
 }
 
@@ -38,7 +38,10 @@ export class ClientDocuments implements ClientSource {
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
-  /** When each fetched client stops being fresh. Contains only clients that are not stored yet. */
+  /**
+   * Until when the data of each fetched client is fresh. Contains only clients that are not stored
+   * yet.
+   */
   readonly #fetched = new WeakMap<Client, number>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -68,8 +71,8 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // Another request may have stored the remembered document after this request read the row. Read
-    // the row again.
+    // Read the row again. Another request may have stored the document after this request read the
+    // row.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -124,7 +127,7 @@ export class ClientDocuments implements ClientSource {
 
   /**
    * Returns the ID token algorithm for documents that name none. If the server has no key at all,
-   * returns the preferred algorithm, so that the error for `openid` can name the missing key.
+   * returns the preferred algorithm. The error about `openid` can then name the missing key.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
@@ -164,8 +167,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Fetches and remembers a document. Does not remember failures: the limits for fetches already
-   * prevent frequent retries.
+   * Fetches a document and remembers it. A failure is not remembered, because the limits for
+   * fetches already prevent frequent retries.
    */
   async #fetchAndRemember(
     url: string,
@@ -191,8 +194,8 @@ export class ClientDocuments implements ClientSource {
 
   /**
    * Whether the remembered document is at least as new as the stored one. It is older if another
-   * process has stored a document since, which may be fresh for a shorter time (RFC 9111 section
-   * 4). It is also older if the URL was blocked after the document was remembered.
+   * process has stored a document since: that document may be fresh for a shorter time (RFC 9111
+   * section 4). It is also older if an operator blocked the URL after the document was remembered.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -204,16 +207,16 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client has no grants if an operator has unblocked it and Portico has not read its document
-    // since.
+    // A client without grants was unblocked by an operator, and its document was not read since.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // The process that stored the client may not have offered all scopes that this process offers.
+    // The stored scopes may be incomplete, if the process that stored the client offered fewer
+    // scopes.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Client keys, bound tokens or a
-   * profile may have been turned on or off since the server stored the client.
+   * Whether the stored client fits the current configuration. Since it was stored, client keys,
+   * bound tokens or a profile may have been turned on or off.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -189,10 +189,10 @@ describe('a document that is not a valid client', () => {
       { ...DOCUMENT, jwks: { keys: [{ kty: 'RSA' }, { kty: 'oct', k: 'k' }] } },
     ],
     ['jwks', { ...DOCUMENT, jwks: 'https://client.example/k' }],
-    ['response_types lack code', { ...DOCUMENT, response_types: ['token'] }],
+    ['response_types do not include code', { ...DOCUMENT, response_types: ['token'] }],
     ['response_types', { ...DOCUMENT, response_types: 'code' }],
-    ['grant_types lack authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
-    ['is offered here', { ...DOCUMENT, scope: 'admin root' }],
+    ['grant_types do not include authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
+    ['this server offers none of its scopes', { ...DOCUMENT, scope: 'admin root' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],
     ['dpop_bound_access_tokens', { ...DOCUMENT, dpop_bound_access_tokens: true }],
@@ -274,7 +274,7 @@ describe('the content of a document', () => {
       readDocument({ ...DOCUMENT, scope }, URL_OF_IT, { ...RULES, catalog }).scopes;
     expect(scopesOf()).toEqual(['openid', 'profile', 'email', 'notes:read']);
     expect(scopesOf('notes:read mcp:service')).toEqual(['notes:read']);
-    expect(() => scopesOf('mcp:service')).toThrow('is offered here');
+    expect(() => scopesOf('mcp:service')).toThrow('this server offers none of its scopes');
   });
 
   test('has the redirect URIs that can be used; others are ignored', () => {

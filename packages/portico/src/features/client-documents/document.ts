@@ -23,7 +23,7 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** The data that this server uses from a client's document. */
+/** The client data that this server reads from a document. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
@@ -39,7 +39,7 @@ export interface DocumentRules extends KeyRules {
   readonly algorithms: SigningAlgorithms;
 }
 
-/** The rules that decide which keys Portico may fetch. */
+/** The rules for the URLs of keys. */
 export interface KeyRules {
   /** Returns why Portico cannot fetch keys from this URL, or null if it can. */
   readonly keysRefusal: (url: string) => string | null;
@@ -59,7 +59,7 @@ const texts = z.array(z.string());
 
 /**
  * The fields that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client Registration
- * section 2). Portico ignores all other fields.
+ * section 2). It ignores all other fields.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -95,7 +95,7 @@ const keyMembers = members.pick({
 type KeyMembers = z.output<typeof keyMembers>;
 
 /**
- * Fields that a document must not contain. Anyone can read the document, so its secrets would not
+ * Fields that a document must not contain. Anyone can read a document, so a secret in it would not
  * be secret (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
@@ -124,7 +124,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
   refuseDemands(document, rules);
   const keys = readKeys(document, rules);
   if (document.response_types !== undefined && !document.response_types.includes('code')) {
-    throw new DocumentError('its response_types lack code');
+    throw new DocumentError('its response_types do not include code');
   }
   const applicationType = applicationTypeFor(document.application_type, document.redirect_uris);
   return {
@@ -152,12 +152,13 @@ function withoutEmpty(value: unknown): unknown {
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
-  if (!parsed.success) throw new DocumentError('its jwks or jwks_uri is not of the right type');
+  if (!parsed.success) throw new DocumentError('its jwks or jwks_uri has the wrong type');
   if (parsed.data.client_id !== url)
     throw new DocumentError('its client_id is not the URL that it was fetched from');
   refuseSecrets(parsed.data);
   const keys = readKeys(parsed.data, { ...rules, takesKeys: true });
-  if (keys === null) throw new DocumentError('it now authenticates by none, and no longer by keys');
+  if (keys === null)
+    throw new DocumentError('its method is now none, so it has no keys to authenticate with');
   return keys;
 }
 
@@ -172,7 +173,7 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
   const unmet = demands.filter(({ isMet }) => !isMet).map(({ metadata }) => metadata);
   const unwanted = [...unmet, ...NEVER_MET].find((name) => document[name] === true);
   if (unwanted !== undefined)
-    throw new DocumentError(`it wants ${unwanted}, which this server does not offer`);
+    throw new DocumentError(`it requires ${unwanted}, which this server does not offer`);
   for (const { metadata, isMet, isStrict } of demands) {
     if (
       isMet &&
@@ -184,12 +185,13 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * Returns the keys that the client authenticates with, or null for a public client.
+ * Returns the keys that the client authenticates with, or null for a public client. A client uses
+ * its keys if its document says so and this server accepts keys. A client is public only if its
+ * document names `none` as the method or in the list of methods (OpenID Connect Relying Party
+ * Metadata Choices), or names no method.
  *
- * A client uses its keys if its document says so and this server accepts keys. A client is public
- * only if its document names `none` as the method or in the list of methods (OpenID Connect Relying
- * Party Metadata Choices), or names no method. All other clients are rejected, because they would
- * be less secure here than their documents claim.
+ * All other clients are rejected. The server would accept them with weaker authentication than
+ * their documents require.
  */
 function readKeys(
   document: KeyMembers,
@@ -241,8 +243,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use. Skips the others, because a document lists
- * all of a client's redirect URIs, including those for other servers.
+ * Returns the redirect URIs that this server can use, and skips the others. A document also lists
+ * redirect URIs that the client uses with other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -259,7 +261,7 @@ function readRedirectUris(document: Members, applicationType: ApplicationType): 
 function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[] {
   const grants = grantsNamed(document.grant_types, grantTypes.registrable(true));
   if (grants.includes('authorization_code')) return grants;
-  throw new DocumentError('its grant_types lack authorization_code');
+  throw new DocumentError('its grant_types do not include authorization_code');
 }
 
 /**
@@ -269,7 +271,7 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);
-  if (scopes.length === 0) throw new DocumentError('none of its scopes is offered here');
+  if (scopes.length === 0) throw new DocumentError('this server offers none of its scopes');
   return scopes;
 }
 
@@ -279,6 +281,6 @@ function readAlgorithm(
 ): SigningAlgorithm {
   if (named === undefined) return unnamedAlgorithm;
   if (!algorithms.has(named))
-    throw new DocumentError('its id_token_signed_response_alg is not offered here');
+    throw new DocumentError('this server does not offer its id_token_signed_response_alg');
   return named;
 }

@@ -22,7 +22,7 @@ export interface DocumentClient {
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row contains the document as it was last fetched to show the client to a person.
+ * Each row contains the data of the document that the server last showed to a person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -57,7 +57,7 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // Another process inserted the client first, or an operator blocked it.
+    // The insert failed: another process has stored the client, or an operator has blocked it.
     return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
   }
 
@@ -93,12 +93,12 @@ export class DocumentClientRecords {
 }
 
 /**
- * Updates the client's row first, so that other transactions see the client unblocked only after
- * its earlier authorizations have ended.
+ * Unblocks the client. Updates its row first, so that other transactions see the client unblocked
+ * only after its earlier authorizations have ended.
  *
- * Ends requests before authorizations, so that no answer can start an authorization that this
- * function misses: either this function waits for the answer, or the answer finds that its request
- * has ended.
+ * Ends requests before authorizations. A person may answer a request at the same time. Either this
+ * function waits for the answer and then finds its authorization, or the answer finds that the
+ * request has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -160,8 +160,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Reads the keys without locks, so that the rows can then be written by key. No index contains the
- * client, so locks would also cover other clients' rows.
+ * Returns the keys of the client's rows. Takes no locks: no index contains the client, so locks
+ * would also cover other clients' rows.
  */
 async function getKeys(
   connection: SqlConnection,

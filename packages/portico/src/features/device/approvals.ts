@@ -9,7 +9,7 @@ import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scope
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
-/** A request that the person can answer now. */
+/** A device request that the person can answer now. */
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
@@ -17,7 +17,7 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
-/** A question that the person answers. */
+/** A question that a person answers. */
 export interface AnsweredQuestion {
   readonly id: string;
   /** The scopes that the question showed. */
@@ -57,15 +57,15 @@ export class Approvals {
   }
 
   /**
-   * Stores the question as a consent request, so that everything that ends a person's consent
-   * requests also ends the question. Returns the question's id, which the form contains.
+   * Stores the question as a consent request. An operation that ends a person's consent requests
+   * then also ends the question. Returns the question's id, which the form contains.
    */
   async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
     const id = randomToken();
     await store.consentRequests.insertConsentRequest({
       idHash: tokenHash(id),
-      // No browser has this hash, so the consent page does not show the question.
+      // No browser session has this hash, so the consent page never shows the question.
       browserHash: '',
       clientId: request.clientId,
       redirectUri: '',
@@ -85,8 +85,8 @@ export class Approvals {
 
   /**
    * Allows the request for the shown scopes that the person can still allow. Returns false if the
-   * request or the question can no longer be answered, unless this person has already allowed the
-   * request.
+   * request or the question can no longer be answered. If this person has already allowed the
+   * request, returns true.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -98,14 +98,14 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The question was stored before this method reads the subject. So if the person is erased now,
-    // the erasure either ends the question or finds the authorization.
+    // The question was stored before the subject is read here. So if the person is erased now, the
+    // erasure either ends the question or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // Only the two hashes connect the device code with the authorization. So neither the device
-    // code nor any other string works as an authorization code.
+    // The device code and the authorization are connected only by these two hashes. So neither the
+    // device code nor any other string can be used as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },

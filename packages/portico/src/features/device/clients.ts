@@ -8,15 +8,16 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * Returns why the client may not use the grant, for the log, or null if it may. Only clients that
- * an operator registered may use the grant. The grant has no redirect URI that shows the person
- * where the access goes, so any other client could use a false name.
+ * an operator registered may use it. The grant has no redirect URI that shows the person where the
+ * access goes, so another client could use a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';
   if (!client.grants.includes(DEVICE_GRANT))
     return `the client is registered for ${client.grants.join(', ')}, not for ${DEVICE_GRANT}`;
-  if (!isVerified(client)) return 'no operator registered the client, so nothing shows who asks';
-  if (profiles.of(client) !== null) return 'the security profile of the client has no device codes';
+  if (!isVerified(client)) return 'no operator registered the client';
+  if (profiles.of(client) !== null)
+    return 'the security profile of the client does not allow device codes';
   return profiles.refusal(client);
 }
 

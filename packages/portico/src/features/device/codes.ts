@@ -62,7 +62,8 @@ export class DeviceCodes {
     } catch (error) {
       const stored = await this.findByUser(userHash);
       if (stored === null) throw error;
-      // If only the store's response was lost, this request is stored.
+      // If the row exists because of an earlier attempt whose response was lost, the request is
+      // stored.
       return stored.deviceHash === deviceHash;
     }
   }
@@ -113,9 +114,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization. Does both or neither. `question` is the hash
-   * of the question that the person answers. Returns false if the request has an answer or has
-   * expired, or if the question was answered or ended.
+   * Allows the request and begins the authorization, or does neither. `question` is the hash of the
+   * question that the person answers. Returns false if the request has an answer or has expired, or
+   * if the question was answered or has ended.
    */
   allow(
     userHash: string,
@@ -178,7 +179,7 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// MySQL uses a column's new value after the statement has set it. Set the interval last.
+// Set the interval last. In MySQL, the assignments after it would use its new value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -187,7 +188,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Denies a request. Running the statement twice is safe, in case the first result was lost. */
+/** Denies a request. If the first result was lost, the statement can run again. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

@@ -84,7 +84,7 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Check first, so that the server writes nothing when the limit is reached.
+    // Check the limits first, so that the server writes nothing when a limit is reached.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -113,8 +113,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Counts again after the insert. If several requests arrive at the same time, each one counts
-   * those inserted before it.
+   * Count again after the insert. If several requests arrive at the same time, each counts those
+   * that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,
@@ -135,7 +135,7 @@ export class DeviceAuthorizationEndpoint {
 function noRoom(): NotNowError {
   return new NotNowError('Too many device codes are waiting; try again later.', {
     tooMuch: true,
-    detail: 'the budget for device codes of public clients is used up',
+    detail: 'too many device codes of public clients are waiting',
     retryAfter: TRY_AGAIN,
   });
 }

@@ -16,11 +16,11 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much earlier than its interval a device may ask, in milliseconds. The network delays some
- * requests more than others.
+ * How much too early a device may poll, in milliseconds, because the network delays some requests
+ * more than others.
  */
 const SLACK = 1000;
-/** How much the interval grows when a device asks too early, in milliseconds. */
+/** How much the interval grows when a device polls too early, in milliseconds. */
 const GROWTH = 5000;
 
 /** Returns the device grant type. */
@@ -35,8 +35,8 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 
 /**
  * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). A second use of the code revokes nothing: the code never passes through a browser, and a
- * device may send it in two simultaneous requests.
+ * 3.5). If the code is used a second time, nothing is revoked. The code never passes through a
+ * browser, and a device may send it in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the person has answered it in the meantime. Otherwise, throws. */
+  /** Returns the request if the person has answered it since it was read. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };
@@ -93,7 +93,7 @@ class DeviceCodeGrant implements TokenGrant {
   async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
     const { outcome, granted } = request;
     if (outcome === 'void') throw expiredToken(request);
-    if (outcome === 'denied' || granted === null) throw denied('the person answered no');
+    if (outcome === 'denied' || granted === null) throw denied('the person denied the request');
     const { familyId, hash } = granted;
     const code = await this.#parts.server.store.codes.findCode({ id: familyId, hash });
     if (code === null) throw invalidGrant('the authorization of the device code was removed');
@@ -110,9 +110,7 @@ class DeviceCodeGrant implements TokenGrant {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);
     if (held.length > 0) return held;
-    throw denied(
-      `the person holds no permission behind the scopes allowed: ${quotedList(inForce)}`,
-    );
+    throw denied(`the person has no permission for the allowed scopes: ${quotedList(inForce)}`);
   }
 }
 

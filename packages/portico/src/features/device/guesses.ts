@@ -4,8 +4,8 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 /** How many wrong codes a person may send in a quarter of an hour before they have to wait. */
 const FREE = 10;
 /**
- * Replaces the random numbers of `FailedAttempts`, so that a person who has to wait is never let
- * through early. This is safe, because people can slow down only themselves.
+ * The random number for `FailedAttempts`. With it, a person who has to wait never gets through
+ * early. This is safe, because people can slow down only themselves.
  */
 const NEVER = () => 1;
 

@@ -25,7 +25,7 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
-/** This page's name in refusals. */
+/** The name of this page in refusals. */
 const PLACE = 'The page for device codes';
 
 /** What is wrong with a code. */
@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If a link contains the code, the form shows the code,
-   * but the server does not look it up.
+   * Handles GET. Shows the form for the code. If the link contains a code, the form shows it, but
+   * the server does not look it up.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -167,7 +167,7 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the person out, so that another person can sign in and enter the code. If a link
+   * Signs the person out, so that another person can sign in and enter the code. If the link
    * contained the code, the page shows it again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
@@ -217,7 +217,7 @@ export class VerificationPage {
   #nothingHeld(client: string): AuthorizationPageError {
     return new AuthorizationPageError(
       page('device.nothing', { client }),
-      'the person holds no permission behind the scopes asked for',
+      'the person has no permission for the requested scopes',
     );
   }
 
@@ -234,12 +234,12 @@ export class VerificationPage {
 }
 
 const PROBLEMS = {
-  mistyped: { key: 'device.mistyped', status: 400, detail: 'no device shows such a code' },
+  mistyped: { key: 'device.mistyped', status: 400, detail: 'the code is not valid' },
   unknown: { key: 'device.unknown', status: 400, detail: 'no device is waiting for this code' },
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the error that the log shows for a refused code. */
+/** Returns the error about a refused code, for the log. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -253,7 +253,7 @@ function notOpen(): AuthorizationPageError {
 }
 
 /**
- * Returns the question that this form answers. The form's token begins with the question's id.
+ * Returns the question that this form answers. The form's token begins with the id of the question.
  * Throws if the token is not valid.
  */
 function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
@@ -265,18 +265,18 @@ function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): 
 
 function requireToken(sent: string | undefined, visitor: Visitor, about: readonly string[]): void {
   if (!isFormToken(sent, visitor, ...about))
-    throw notAccepted('the csrf_token is not the one of this form, person and browser session');
+    throw notAccepted('the csrf_token does not belong to this form, person and browser session');
 }
 
-/** Returns the values that the token of the code form covers. */
+/** Returns the values that the token of the code form protects. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
 /**
- * Returns the values that the token of the answer form covers: the code, the scopes, the person and
- * the question.
+ * Returns the values that the token of the answer form protects: the code, the scopes, the person
+ * and the question.
  */
 function answerForm(
   { user }: Visitor,

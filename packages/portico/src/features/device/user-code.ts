@@ -9,8 +9,8 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
 /**
- * The weights of the check character. No weight shares a factor with 20, so each wrong character
- * changes the check character.
+ * The weights for computing the check character. No weight shares a factor with 20, so every wrong
+ * character changes the result.
  */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
@@ -28,8 +28,8 @@ export function shownUserCode(code: string): string {
 }
 
 /**
- * Returns the code that a person typed. Ignores case, spaces and separators. Returns null if the
- * text cannot be a code, for example if a character is wrong or missing.
+ * Returns the code that a person typed, without separators. Ignores case and spaces. Returns null
+ * if the text cannot be a code, for example if a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -46,7 +46,7 @@ export function readUserCode(typed: string): string | null {
 
 /**
  * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
- * normalize. The page shows only the beginning of longer text again.
+ * normalize. If a person types more, the page shows only the beginning again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

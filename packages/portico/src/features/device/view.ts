@@ -20,7 +20,7 @@ export interface DeviceView {
   readonly isFromLink: boolean;
   /** What is wrong with the code, in the page's language. Null if nothing is wrong. */
   readonly problem: string | null;
-  /** The question for the person. Null while the page still asks for the code. */
+  /** The request that the person answers. Null while the page still asks for the code. */
   readonly question: DeviceQuestion | null;
 }
 

@@ -55,7 +55,7 @@ function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[]
 describe('An unbound token', () => {
   const wanting = (reason: string) => [
     'invalid_dpop_proof',
-    `no proof came, and no token is issued without one: ${reason}`,
+    `the request has no proof, but the token must be bound to a key: ${reason}`,
   ];
 
   test('is issued if nothing requires a bound one', () => {
@@ -67,17 +67,19 @@ describe('An unbound token', () => {
   });
 
   test('is not issued if the client, the server or a scope requires a bound one', () => {
-    expect(refusal('accept', DEMANDING, ['notes:write'])).toEqual(wanting('the client demands it'));
+    expect(refusal('accept', DEMANDING, ['notes:write'])).toEqual(
+      wanting('the client requires it'),
+    );
     expect(refusal('require', CLIENT, [])).toEqual(wanting('oauth_server:dpop is require'));
     expect(refusal('accept', CLIENT, ['notes:read', 'notes:delete'])).toEqual(
-      wanting('the scope notes:delete demands it'),
+      wanting('the scope notes:delete requires it'),
     );
   });
 
   test('is not issued where one was required before DPoP was switched off', () => {
     expect(refusal('off', DEMANDING, [])).toEqual([
       'unauthorized_client',
-      'every token must be bound to a key: the client demands it, and oauth_server:dpop is off',
+      'every token must be bound to a key: the client requires it, and oauth_server:dpop is off',
     ]);
     expect(refusal('off', CLIENT, ['notes:write'])?.[0]).toBe('unauthorized_client');
   });

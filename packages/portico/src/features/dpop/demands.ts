@@ -57,12 +57,13 @@ export class BindingDemands {
    * token is bound to, or null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // If DPoP is off, the key comes from another feature and does not count.
+    // If DPoP is off, another feature has bound the token to this key, so the key does not count
+    // here.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // DPoP may have been turned off after the client started to require it. Then issue no token,
-    // because an unbound token would be less safe.
+    // DPoP was turned off after the client began to require it. Refuse the token, because a token
+    // without a key would be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',
@@ -72,14 +73,14 @@ export class BindingDemands {
     }
     throw new DpopError(
       'invalid_dpop_proof',
-      `no proof came, and no token is issued without one: ${reason}`,
+      `the request has no proof, but the token must be bound to a key: ${reason}`,
     );
   }
 
   #demand(client: ClientDemands, named: readonly string[]): string | null {
-    if (client.dpopBoundAccessTokens) return 'the client demands it';
+    if (client.dpopBoundAccessTokens) return 'the client requires it';
     if (this.#mode === 'require') return 'oauth_server:dpop is require';
     const scope = named.find((name) => this.#bound.has(name));
-    return scope === undefined ? null : `the scope ${scope} demands it`;
+    return scope === undefined ? null : `the scope ${scope} requires it`;
   }
 }

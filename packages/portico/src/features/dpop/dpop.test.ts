@@ -136,7 +136,7 @@ describe('The proof of a request', () => {
     ]);
     expect(await refusal(() => strict.check(proof({ nonce: 'x' })))).toEqual([
       'use_dpop_nonce',
-      'the nonce of the proof is old, or of another server',
+      'the nonce of the proof is too old, or comes from another server',
       GOOD,
     ]);
     expect(await dpop().check(proof({ nonce: 'x' }))).toMatchObject({ nonce: 'x' });

@@ -21,7 +21,7 @@ export function readProof({ headers, method }: Request, url: string): ProofReque
   return { proof: headers.get('dpop'), method, url };
 }
 
-/** Checks that a client has its key (RFC 9449), at the server's endpoints and at resources. */
+/** Checks at the server's endpoints and at resources that a client has its key (RFC 9449). */
 export class Dpop {
   readonly #server: Server;
   readonly #nonces: DpopNonces | null;
@@ -52,7 +52,7 @@ export class Dpop {
     const detail =
       nonce === null
         ? 'the proof has no nonce'
-        : 'the nonce of the proof is old, or of another server';
+        : 'the nonce of the proof is too old, or comes from another server';
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 
@@ -68,7 +68,7 @@ export class Dpop {
   }
 }
 
-/** Throws a DpopError if the proof's algorithm is not allowed, for example by a profile. */
+/** Throws a DpopError if the algorithm of the proof is not allowed, for example by a profile. */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;
   throw new DpopError(

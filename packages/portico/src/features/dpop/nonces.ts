@@ -12,16 +12,15 @@ const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;
 
 /**
- * The purpose of the encryption. Cookies cannot have this name, so no encrypted cookie is a nonce.
+ * The name for the encryption. It is not a valid cookie name, so an encrypted cookie is never
+ * accepted as a nonce.
  */
 const NAME = '; dpop nonce';
 
 /**
- * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8).
- *
- * A nonce is the encrypted time. Every process of the installation can create and read it, so the
- * server stores nothing. A client that sends no nonce, or an old one, gets a new nonce and repeats
- * its request.
+ * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8). A nonce is the
+ * encrypted time. Every process of the installation can create and decrypt it, so the server stores
+ * nothing. A client that sends no nonce or an old one gets a new nonce and repeats its request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;

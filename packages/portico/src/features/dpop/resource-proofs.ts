@@ -8,7 +8,7 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
  * A request's proof, and the server that has marked it as used. The same server may check a request
- * several times, but can mark the proof as used only once.
+ * several times, but it marks the proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves the key with an unused proof. Otherwise, returns the reason
-   * for the refusal. `asked` returns the request.
+   * Returns null if the request proves the key and the proof was not used before. Otherwise,
+   * returns the reason for the refusal. `asked` returns the request.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -81,9 +81,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request, ignoring the header `Host`. Returns null if URL parsers
-   * would change the target. A proof cannot name such a target, because a router may see another
-   * path in it.
+   * Returns the public URL of the request, independent of the `Host` header. Returns null if URL
+   * parsers would change the target. A router may see another path in such a target, so no proof is
+   * accepted for it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

@@ -16,7 +16,7 @@ export interface Fapi2Config {
   readonly profile?: 'fapi2' | undefined;
 }
 
-/** These algorithm names must exist even if no feature signs with them. */
+/** The names of the algorithms must exist in the types, even if no feature signs with them. */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;

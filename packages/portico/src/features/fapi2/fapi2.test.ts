@@ -100,8 +100,8 @@ describe('the profile applies', () => {
   });
 
   test('and a client with a profile that this release does not know is refused', () => {
-    expect(profilesWith(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('not known');
-    expect(profilesWith(ON).refusal({ ...CLIENT, profile: '' })).toContain('not known');
+    expect(profilesWith(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('unknown');
+    expect(profilesWith(ON).refusal({ ...CLIENT, profile: '' })).toContain('unknown');
   });
 });
 

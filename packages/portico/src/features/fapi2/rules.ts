@@ -2,9 +2,9 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ClientMetadata } from '../../store/client.ts';
 
 /**
- * What the FAPI 2.0 Security Profile (final, February 2025) requires of an authorization server, in
- * Portico's words. Each entry says when Portico meets the requirement. Tests compare this table
- * with the pages about conformance and the profile.
+ * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
+ * server, in Portico's words. Each entry says when Portico meets the requirement. Tests compare
+ * this table with the pages about conformance and the profile.
  */
 
 /** The `oauth_server` settings that the profile restricts. */
@@ -28,7 +28,7 @@ interface ProfiledIssuer {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the item's number in it. */
+  /** The section of the profile, and the number of the item in it. */
   readonly id: string;
   /** The requirement. Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
@@ -54,11 +54,11 @@ export interface ProfileRule {
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** The maximum lifetime of a code, in seconds. */
+/** The maximum lifetime of an authorization code, in seconds. */
 export const LONGEST_CODE = 60;
 /** How far `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;
-/** The server must accept `iat` and `nbf` that are this far in the future, in seconds. */
+/** How far in the future `iat` and `nbf` must still be accepted, in seconds. */
 const LEAST_TOLERANCE = 10;
 /**
  * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the
@@ -204,8 +204,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   {
     id: '5.3.2.2.8',
     says:
-      'answers at no http address but the loopback address of a native application (RFC 8252 ' +
-      'section 7.3).',
+      'never sends responses to an http address, except to a native application on loopback ' +
+      '(RFC 8252 section 7.3).',
     met: 'profile',
     client({ redirectUris, applicationType }) {
       const open = redirectUris.find(
@@ -255,7 +255,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   {
     id: '5.4.1.1',
     says:
-      'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not ' +
+      'signs with and accepts only PS256, ES256 and EdDSA with Ed25519, not RS256 and not ' +
       '`none`.',
     met: 'profile',
     server: ({ trusted_issuers: issuers = {} }) =>

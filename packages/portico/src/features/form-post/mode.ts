@@ -14,8 +14,8 @@ import { formPage, SUBMIT_HASH } from './page.ts';
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Matches characters that browsers change when they send a form: line breaks and NUL. Clients do
- * not need these characters in a state.
+ * Matches characters that browsers change when they send a form: line breaks and NUL. No client
+ * needs these characters in a state.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
@@ -31,20 +31,17 @@ export class FormPostMode implements SendingMode {
   problem({ redirectUri, state }: ReturnAddress): string | null {
     const { protocol, origin } = new URL(redirectUri);
     if (protocol !== 'https:' && protocol !== 'http:')
-      return (
-        'the redirect_uri is of a private-use scheme, and a browser posts only to http and ' +
-        'https'
-      );
+      return 'the redirect_uri has a private-use scheme, but browsers post only to http and https';
     if (!NAMEABLE_ORIGIN.test(origin))
       return 'no content security policy can name the host of the redirect_uri';
     if (state !== null && CHANGED_BY_FORMS.test(state))
-      return 'the state has a line break or a NUL, which a form does not carry unchanged';
+      return 'the state has a line break or a NUL, which a form cannot send unchanged';
     return null;
   }
 
   /**
-   * Sends the page with the form. The page posts the form automatically. If the page asks a
-   * question or scripts are turned off, the person clicks the button.
+   * Sends the page with the form. By default, a script posts the form. If the page asks a question
+   * or scripts are turned off, the person clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

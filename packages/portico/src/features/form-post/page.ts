@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../pages/markup.ts';
 import type { Words } from '../../pages/words.ts';
 
-/** The page's only script. It never changes, so the policy can allow it by its hash. */
+/**
+ * The only script of the page. Its text never changes, so the content security policy allows it by
+ * its hash.
+ */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
 /** The script's hash, for the content security policy. */
@@ -15,7 +18,7 @@ const STYLES = `
   button { font: inherit; min-height: 2.75rem; padding: 0.5rem 1.5rem; cursor: pointer; }
 `;
 
-/** The contents of the page and of its form. */
+/** The content of the page and its form. */
 export interface FormPage {
   readonly words: Words;
   /** The nonce for the styles. */

@@ -5,7 +5,8 @@ import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
 /**
- * Returns the checks for a probe. Together, they run three statements and list the key directory.
+ * Returns the checks for a readiness probe. Together, they run three statements and list the key
+ * directory.
  */
 export function healthChecks({
   database,
@@ -27,8 +28,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // If tables are missing, there may be nothing to write to. The schema check reports the
-      // missing tables.
+      // Skip this check if tables are missing. The schema check reports them.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

@@ -1,7 +1,8 @@
 import type { Log } from '@portico/sql';
 
 /**
- * The parts that a server needs: its store, its schema, and a signing key if a client needs one.
+ * What a server needs to handle requests: its store, its schema, and a signing key if a client
+ * needs one.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
@@ -10,7 +11,10 @@ export type HealthState = 'ok' | 'failing' | 'unknown';
 
 /** The result of a readiness probe. */
 export interface Readiness {
-  /** `stopping` means that the process has received the signal to stop. Nothing is checked then. */
+  /**
+   * `stopping` means that the process has received the signal to stop. In that case, nothing is
+   * checked.
+   */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
    * The state of each part. The process is ready only if every part is `ok`. The reason for a
@@ -52,7 +56,8 @@ export class Health {
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
   /**
-   * The checks that are still running. A later probe waits for them instead of starting them again.
+   * The run of the checks that has not finished yet. Further probes wait for it instead of starting
+   * another.
    */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
@@ -78,7 +83,7 @@ export class Health {
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, do not keep reusing an old result.
+    // If the clock was set back, the result would look new for too long, so do not use it.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -86,8 +91,8 @@ export class Health {
   }
 
   /**
-   * Makes every later result `stopping`. Call this method when the process is about to exit but
-   * still handles requests.
+   * Makes every later result `stopping`. Call this method when the process will exit but still
+   * handles requests.
    */
   stop(): void {
     this.#isStopping = true;
@@ -99,7 +104,7 @@ export class Health {
       parts.map(async (part) => [part, await this.#lookOnce(part)] as const),
     );
     const found = new Map(looked);
-    // If the store does not respond, the state of the schema is unknown.
+    // If the store does not respond, the state of the schema is not known.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))
@@ -140,7 +145,7 @@ export class Health {
 async function within(longest: number, running: Promise<Found>): Promise<Found> {
   const late = Promise.withResolvers<Found>();
   const timeout = setTimeout(() => {
-    const reason = new Error(`No answer came within ${longest} milliseconds`);
+    const reason = new Error(`There was no response within ${longest} milliseconds`);
     late.resolve({ state: 'failing', reason, isLate: true });
   }, longest);
   try {

@@ -27,12 +27,12 @@ export const health = defineFeature({
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
-      // If a probe is off, its path belongs to the application.
+      // If a probe is off, the application can use its path.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
-          // The kit adds the probes unless the configuration turns them off.
+          // By default, the kit adds the probes.
           const isOffered =
             (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);

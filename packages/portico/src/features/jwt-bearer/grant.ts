@@ -33,15 +33,12 @@ const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
-/**
- * How long the server may take to issue the token after the authorization has begun, in
- * milliseconds.
- */
+/** How long after the authorization the server may issue its token, in milliseconds. */
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
-  'Host.loadAccount returned another account than the one that the subject of the assertion is ' +
-  'linked to, or that Host.accountFor named; both must name it by the same provider and id';
+  'Host.loadAccount returned an account with another provider or id than the link of the ' +
+  'subject, or than Host.accountFor; return the same provider and id in both methods';
 
 /** Returns the grant type for assertions about people. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
@@ -135,7 +132,7 @@ class JwtBearerGrant implements TokenGrant {
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
-  /** Returns the person's account. Throws if it does not exist or may not sign in. */
+  /** Returns the person's account. Throws if the account does not exist or may not sign in. */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
     const person = await this.#access.accountFor(assertion, clock());
@@ -145,8 +142,8 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // If one account had two references, ending the access for one of them would not end it for the
-    // other.
+    // Require the account's own reference. If an account had two references, ending access for one
+    // of them would not end it for the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
@@ -167,7 +164,7 @@ class JwtBearerGrant implements TokenGrant {
     if (wanted.length > 0 && beyond.length === 0) return wanted;
     const detail =
       beyond.length === 0
-        ? 'no scope is left that has an effect here'
+        ? 'none of the scopes has an effect with this grant'
         : `unknown, or not registered for this client and resource: ${quotedList(beyond)}`;
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
@@ -180,7 +177,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError(
       'invalid_scope',
       'The person may use none of these scopes.',
-      `the person holds no permission behind the scopes: ${quotedList(scopes)}`,
+      `the person has no permission for the scopes: ${quotedList(scopes)}`,
     );
   }
 
@@ -195,8 +192,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the person is erased at the same time, the erasure removes the subject before this row. So
-    // either the call below assigns a new subject, or the authorization does not begin.
+    // If the person is erased at the same time, the subject is removed before this row. So either
+    // the call below assigns a new subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

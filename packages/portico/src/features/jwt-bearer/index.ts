@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted records of organizations' access that no client used for ninety days.
-     * Missing if `jwt_bearer_grant` is off.
+     * The number of deleted records about access from organizations that no client used for ninety
+     * days. Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }
@@ -20,8 +20,8 @@ declare module '../../store/pruning.ts' {
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
     /**
-     * Manages links between issuers' subjects and accounts, and ended access. Missing if
-     * `oauth_server:jwt_bearer_grant` is off.
+     * Manages the links between the subjects of issuers and accounts, and access that has ended.
+     * Missing if `oauth_server:jwt_bearer_grant` is off.
      */
     readonly organizationAccess?: OrganizationAccess;
   }
@@ -31,7 +31,7 @@ declare module '../../authorization-server.ts' {
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
 /** The number of rows per batch. */
 const BATCH = 100;
-/** How long an unused row is kept after its last token has expired, in milliseconds. */
+/** How long an unused row is kept after its last token expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
 /** Lets organizations' identity providers give clients access to accounts (ID-JAG). */

@@ -10,7 +10,7 @@ export interface Link extends AssertedAccount {
   readonly createdAt: number;
 }
 
-/** A page of links, in a fixed order. */
+/** A page of links. The order of the links never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
   /** Pass it as `after` to get the next page. Null on the last page. */
@@ -42,10 +42,7 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /**
-   * Returns the subject's links in all tenants, including tenants that were configured for the
-   * issuer in the past.
-   */
+  /** Returns the links of the subject in all tenants, including earlier tenants of the issuer. */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,

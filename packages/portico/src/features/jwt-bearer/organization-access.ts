@@ -13,8 +13,8 @@ import type { Pair, Pairs } from './pairs.ts';
 const LONGEST = 255;
 
 /**
- * Manages access from organizations' identity providers: the links between their subjects and
- * accounts, and ended access.
+ * Manages access from identity providers of organizations: the links between their subjects and
+ * accounts, and access that has ended.
  */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
@@ -46,9 +46,9 @@ export class OrganizationAccess implements GivenAccess {
     const { trustedIssuers } = this.#server;
     const account = givenFor(details);
     if (!trustedIssuers.trusts(account.issuer, 'people'))
-      return 'the issuer that gave the access is not trusted any more';
+      return 'the issuer that gave the access is no longer trusted';
     if (trustedIssuers.tenantOf(account.issuer) !== account.tenant)
-      return 'the tenant that gave the access is not the one of its issuer any more';
+      return 'the tenant that gave the access is no longer the tenant of its issuer';
     const means = await this.accountFor(account, issuedAt);
     if (means === null || !samePerson(means, person))
       return 'the account is no longer linked to the subject that the issuer named';
@@ -71,8 +71,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists the links in a fixed order. `limit` is 1 to 1000. `after` is the cursor `next` of the
-   * previous page. Throws an AccessError for an invalid limit or cursor.
+   * Lists the links. Their order never changes. `limit` is 1 to 1000. `after` is the cursor `next`
+   * of the previous page. Throws an AccessError for an invalid limit or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
     requirePage(limit, after);
@@ -135,8 +135,8 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Allows ended access again. From now on, organizations can give this client access to this
-   * account. If `clientId` is null, allows the access of all clients again, except access that was
-   * ended for a single client. Throws an AccessError if the access was not ended.
+   * account again. If `clientId` is null, allows the access of all clients again, but not access
+   * that was ended for a single client. Throws an AccessError if the access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -164,7 +164,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Whether Portico or the host knows the person. Asks the host last, so that an operator can end
-   * stored access even if the host fails.
+   * stored access even if the host does not respond.
    */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
@@ -174,7 +174,7 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes the authorizations that began through the link, so that no list shows them. */
+  /** Revokes the authorizations that began through the link, so that lists no longer show them. */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
@@ -193,7 +193,8 @@ export class OrganizationAccess implements GivenAccess {
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
 /**
- * The ended access to a person's account: of one client, or of all clients (`clientId` is null).
+ * Ended access to a person's account: the access of one client, or of all clients (`clientId` is
+ * null).
  */
 interface Ended {
   readonly person: PersonReference;

@@ -11,9 +11,9 @@ export interface Pair {
 }
 
 /**
- * Reads and writes access from organizations (`oauth_given_access`), and the people for whom the
- * access of all clients was ended (`oauth_given_access_ended`). While a person has a row in the
- * second table, only clients that an operator allowed afterwards have access.
+ * Reads and writes access from organizations (`oauth_given_access`), and the people who lost the
+ * access of all clients (`oauth_given_access_ended`). A person in the second table can be accessed
+ * only by clients that an operator allowed afterwards.
  */
 export class Pairs {
   readonly #database: Database;
@@ -26,7 +26,7 @@ export class Pairs {
 
   /** Adds the row that `begin` needs. Call it before you read the person's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
-    // Use an older time, so that `begin` really changes the row. Otherwise, `begin` would not
+    // Set an earlier time, so that `begin` changes the row. A write that changes nothing would not
     // conflict with writes on other Galera nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
@@ -64,8 +64,8 @@ export class Pairs {
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Retry until one of the statements succeeds, because another process may add or remove the
-      // row between them.
+      // Repeat until one of the statements has changed a row. Another process may add or remove the
+      // row in between.
       let isDone = false;
       while (!isDone)
         isDone =
@@ -101,7 +101,7 @@ export class Pairs {
   }
 
   /**
-   * Removes the stored data about the person. Ended access stays ended, but its rows contain only a
+   * Removes the stored data about the person. Ended access stays ended, but its rows then contain a
    * hash instead of the person. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
@@ -122,8 +122,8 @@ export class Pairs {
   }
 
   /**
-   * Adds the row, or updates the existing one. Retries if another process adds or removes the row
-   * between the two statements.
+   * Updates the row. If it does not exist, adds it. Repeats both statements if another process adds
+   * or removes the row in between.
    */
   async #write(
     pair: Pair,
@@ -146,7 +146,7 @@ export class Pairs {
   }
 }
 
-/** The times in a row. */
+/** The times that a row contains. */
 interface Row {
   readonly usedAt: number;
   /** When an operator allowed the access again, or NEVER. */
@@ -163,7 +163,7 @@ const PAIR = `oauth_given_access
 const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
   VALUES (?, ?, ?, ?)`;
 
-/** The condition that the access was not ended. Its parameter is the hash of the person. */
+/** The condition that access has not ended. Its parameter is the hash of the person. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
@@ -193,8 +193,8 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
 /**
- * Rows with ended access lose the person's reference. Rows with active access are deleted, because
- * `endAll` could not find them without the reference.
+ * Removes the person's reference from rows with ended access. Rows with active access are deleted
+ * instead: `endAll` could not find them without the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

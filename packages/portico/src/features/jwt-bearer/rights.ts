@@ -5,12 +5,12 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** Reads the access that an assertion grants from the assertion's claims (ID-JAG section 4.4.1). */
+/** Reads from an assertion which access it grants (ID-JAG section 4.4.1). */
 
 /**
  * Claims that this server does not support. Two of them restrict the assertion in a way that the
- * server cannot apply. The third (`act`) says that another party acts for the person, which the
- * server's tokens cannot express (RFC 8693 section 4.1).
+ * server cannot enforce. The third (`act`) says that another party acts for the person. The
+ * server's tokens cannot express this (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /**
@@ -48,9 +48,9 @@ export function requireSupported(claims: JsonObject): void {
 }
 
 /**
- * Calls `decide`, which checks the resource or the scopes. If the assertion has the claim, an
- * OAuthError from `decide` becomes a JwsError, because the values come from the assertion (MCP,
- * Enterprise-Managed Authorization section 7.6.2).
+ * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim,
+ * turns an OAuthError from `decide` into a JwsError, because the wrong value comes from the
+ * assertion (MCP, Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
   try {
@@ -62,19 +62,20 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 }
 
 /**
- * Returns the one resource that the token can be for, or undefined for the server's default
- * resource. `sent` is the request's parameter `resource`. Throws a JwsError for a malformed claim.
- * Throws `invalid_target` if the request names another resource or does not choose one of several.
+ * Returns the resource that the token is for, or undefined for the server's default resource.
+ * `sent` is the parameter `resource` of the request. Throws a JwsError for a malformed claim.
+ * Throws `invalid_target` if the request names another resource than the assertion, or if it must
+ * choose one of several and does not.
  */
 export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
   if (resource === undefined) {
     if (sent === undefined) return undefined;
-    throw otherTarget('the request names a resource, and the assertion names none');
+    throw otherTarget('the request names a resource, but the assertion names none');
   }
   const named: readonly unknown[] = Array.isArray(resource) ? resource : [resource];
   const texts = named.filter((each) => typeof each === 'string' && each !== '');
   if (texts.length === 0 || texts.length !== named.length)
-    throw new JwsError('its resource is neither a text nor a list of texts');
+    throw new JwsError('its resource is neither a string nor a list of strings');
   const found = (texts as readonly string[]).filter((each) => sent === undefined || each === sent);
   const [only] = new Set(found);
   if (only !== undefined && new Set(found).size === 1) return only;
@@ -107,7 +108,7 @@ export function scopesOf(
 function readClaim(scope: unknown): readonly string[] {
   const names = typeof scope === 'string' ? split(scope) : [];
   if (names.length > 0 && names.every(isScopeToken)) return withEffect(names);
-  throw new JwsError('its scope is not a list of scopes, as a text');
+  throw new JwsError('its scope is not a string that contains scopes');
 }
 
 function readParameter(scope: string): readonly string[] {
@@ -127,16 +128,16 @@ export function withEffect(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Throws unless the request proves possession of the key that the assertion is bound to (RFC 7800,
- * RFC 9449 section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
+ * Throws unless the request proves the key that the assertion is bound to (RFC 7800, RFC 9449
+ * section 6.1). `proved` is the thumbprint of the key in the request's proof, or null.
  */
 export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
   if (cnf === undefined) return;
   const members = typeof cnf === 'object' && cnf !== null ? Object.entries(cnf) : [];
   const [[name, thumbprint] = []] = members;
   if (members.length !== 1 || name !== 'jkt' || typeof thumbprint !== 'string')
-    throw new JwsError('its cnf is not a jkt alone');
-  if (proved === null) throw new JwsError('it is bound to a key, and the request proves none');
+    throw new JwsError('its cnf must contain only jkt');
+  if (proved === null) throw new JwsError('it is bound to a key, but the request proves no key');
   if (thumbprint !== proved) throw new JwsError('it is bound to another key');
 }
 

@@ -7,8 +7,8 @@ import type { LogoRecords } from './records.ts';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * Headers that make any image safe. An image that a person opens directly runs no code, and
- * browsers do not guess another media type.
+ * Headers that make any image safe. If a person opens the image directly, no code runs, and the
+ * browser does not guess another media type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",

@@ -12,7 +12,7 @@ export const LARGEST_LOGO = 65_536;
 const LONGEST_SIDE = 512;
 
 /**
- * Returns a registration's logo. Fetches the logo if the registration names a URL. Throws a
+ * Returns the logo of a registration. If the registration names a URL, fetches the logo. Throws a
  * RegistrationError if the logo cannot be used.
  */
 export async function getPicture(

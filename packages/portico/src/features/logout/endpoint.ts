@@ -20,9 +20,7 @@ import type { LogoutView } from './view.ts';
 /** The path of the end_session_endpoint, below `base_path`. */
 export const LOGOUT_PATH = '/oauth/logout';
 
-/**
- * The purpose of the encryption. Content that was encrypted for another purpose is not accepted.
- */
+/** The purpose of the encryption. Text that was encrypted for another purpose is rejected. */
 const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
@@ -60,9 +58,11 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST. The form contains a client's request or the person's answer. Browsers send no
-   * session cookie with a form from another site, so a client's request always continues with GET.
-   * An answer without a session also continues with GET.
+   * Handles POST. The form contains a client's request or the person's answer.
+   *
+   * Browsers send no session cookie with a form from another site. So the response to a client's
+   * request is always a redirect, and the browser continues with GET. An answer without a session
+   * also continues with GET.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await formParameters(request);
@@ -84,8 +84,8 @@ export class LogoutEndpoint {
 
   /**
    * Ends the session. The browser returns to the client only if an operator registered the client
-   * or the person has used it. Otherwise, anyone could register a client to get a link from this
-   * server to any site.
+   * or the person has used it. Without this rule, anyone could register a client to get a link that
+   * leads from this server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -95,8 +95,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any link can open the host's sign-out page. So after that page, redirect only to a verified
-    // client.
+    // Any link can open the host's sign-out page. So after that page, redirect only to a client
+    // that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -153,7 +153,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path where the request continues. */
+  /** Returns the path where the browser continues the request. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
@@ -172,8 +172,8 @@ export class LogoutEndpoint {
 }
 
 /**
- * Whether the browser opens a page that a person sees. An image on another site or a prefetched
- * page must not sign people out.
+ * Whether the browser opens a page that the person sees. An image on another site or a page that is
+ * loaded in advance must not sign people out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -182,10 +182,10 @@ function isOpened({ headers }: Request): boolean {
 
 function requireToken(form: Parameters, visitor: Visitor, sealed: string): void {
   if (!isFormToken(form.get('csrf_token'), visitor, ...formFor(visitor, sealed)))
-    throw notAccepted('the csrf_token is not the one of this form, person and browser session');
+    throw notAccepted('the csrf_token does not belong to this form, person and browser session');
 }
 
-/** Returns the values that the form's token covers: the request and the person. */
+/** Returns the values that the form's token protects: the request and the person. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

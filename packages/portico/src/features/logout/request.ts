@@ -16,7 +16,7 @@ import { IdTokenHints } from './hints.ts';
 /** The metadata field for the URIs that people may return to. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The parts of a request that the browser keeps, encrypted, while the person decides. */
+/** The data about a request that the browser keeps, in encrypted form, while the person decides. */
 export interface KeptRequest {
   /** The client that sent the request, or null if unknown. */
   readonly clientId: string | null;
@@ -26,10 +26,12 @@ export interface KeptRequest {
   readonly issuedAt: number | null;
   /** The `sid` of the client's valid ID token, or null. */
   readonly sid: string | null;
-  /** Where the browser goes next, together with `state`. Null for a page of this server. */
+  /**
+   * Where the browser goes after sign-out, together with `state`. Null for a page of this server.
+   */
   readonly redirectUri: string | null;
   readonly state: string | null;
-  /** Whether the session has already been ended for this request. */
+  /** Whether this request has already ended the session. */
   readonly isDone: boolean;
   /** When the client sent the request, in milliseconds since 1970. */
   readonly askedAt: number;
@@ -43,7 +45,7 @@ export interface LogoutRequest extends KeptRequest {
   readonly isVerified: boolean;
 }
 
-/** The maximum length of each value, in bytes, so that both fit into the URL of a page. */
+/** The maximum length of each value, in bytes, so that both values fit into the URL of a page. */
 const LONGEST = { state: 2000, post_logout_redirect_uri: 6000 } as const;
 
 /** Checks requests to sign out (RP-Initiated Logout section 2). */
@@ -61,9 +63,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Checks a request. Throws the error page, without a redirect, if the client or the URI is not
-   * registered. If the hint is not valid, the request proves nothing. The browser then stays on
-   * this server.
+   * Checks a request. If the client or the URI is not registered, throws an error that shows a page
+   * and does not redirect. If the hint is not valid, the request proves nothing, so the browser
+   * stays on this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
     const sent = parameters.get('id_token_hint');
@@ -91,8 +93,10 @@ export class LogoutRequests {
 
   /**
    * Checks a decrypted request again. Throws the error page if the request is too old, or if its
-   * client or URI no longer exists. If the session has already been ended for the request, a
-   * missing client or URI is not an error. The request is then returned without a redirect URI.
+   * client or URI no longer exists.
+   *
+   * If the request has already ended the session, a missing client or URI is not an error. The
+   * request is then returned without a redirect URI.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;
@@ -105,13 +109,15 @@ export class LogoutRequests {
     if (lives && (redirectUri === null || (await this.#isRegistered(client, redirectUri))))
       return { ...kept, ...about(client) };
     if (kept.isDone) return { ...kept, ...about(null), redirectUri: null };
-    throw notValid('the client or its post_logout_redirect_uri has ended since the request');
+    throw notValid(
+      'since the request, the client was revoked or its post_logout_redirect_uri was removed',
+    );
   }
 
   /**
-   * Whether the client has sent an ID token of this person and session, and still has an
-   * authorization from the person. The token must not be older than the session, because an old
-   * token may have been stolen.
+   * Whether the client has sent an ID token of this person and session, and the person still allows
+   * it access. The token must not be older than the session, because an attacker may have stolen an
+   * old token.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;
@@ -134,7 +140,7 @@ export class LogoutRequests {
   async #find(clientId: string): Promise<Client> {
     const client = await this.#clients.find(clientId);
     if (client === null || client.revokedAt !== null)
-      throw notValid(`no living client has the client_id ${quoted(clientId)}`);
+      throw notValid(`no active client has the client_id ${quoted(clientId)}`);
     return client;
   }
 
@@ -170,7 +176,7 @@ function requireShort(parameters: Parameters): void {
 
 /** Returns the error page for an encrypted request that is no longer valid. */
 export function tooOld(): AuthorizationPageError {
-  return notValid('the request is older than consent_ttl, or was not sealed here');
+  return notValid('the request is older than consent_ttl, or this server did not encrypt it');
 }
 
 /** Returns the error page for a request that must not redirect the browser. */

@@ -45,8 +45,8 @@ export async function openApiDocument(
 }
 
 /**
- * Returns the path that clients request. If a proxy removes `base_path`, the endpoint's own path
- * does not contain it.
+ * Returns the path that clients request. It contains `base_path`, even if a proxy removes
+ * `base_path` from requests.
  */
 function publicPath(
   { basePath, mountPath }: AuthorizationServer,
@@ -74,7 +74,7 @@ async function operationsOf(
   );
 }
 
-/** Adds the responses that every endpoint gives when the server fails. */
+/** Adds the responses that every endpoint can send if the server fails. */
 function withFaults(operation: Operation): Operation {
   const isForPeople = Object.values(operation.responses).some(
     ({ content = {} }) => content['text/html'] !== undefined,

@@ -64,7 +64,7 @@ const AUTHORIZATION: Operations = {
       401: pageErrorAnswer(
         'The request has an `Authorization` header, which browsers do not send.',
       ),
-      403: pageErrorAnswer('The person must not continue.'),
+      403: pageErrorAnswer('The server does not let the person continue.'),
       429: pageErrorAnswer('Too many requests wait for an answer.'),
     },
   },
@@ -87,7 +87,7 @@ const CONSENT: Operations = {
         'The request has an `Authorization` header, which browsers do not send.',
       ),
       403: pageErrorAnswer(
-        'The form was not sent from this page, or the person must not continue.',
+        'The form was not sent from this page, or the server does not let the person continue.',
       ),
       413: pageErrorAnswer('The body is too large.'),
       429: pageErrorAnswer('Too many requests wait for an answer.'),

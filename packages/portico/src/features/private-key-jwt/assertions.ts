@@ -68,7 +68,7 @@ export class Assertions implements OwnAssertions {
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** The URLs that an assertion can name as its audience instead of the issuer. */
+  /** The URLs that an assertion may name as its audience instead of the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -96,8 +96,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience, because another server in the audience could
-   * use the assertion here.
+   * Throws unless this server is the only audience. If there were another audience, that server
+   * could use the assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -148,7 +148,8 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
-    // Mark the assertion as used last, so that a sender without the key cannot use up its id.
+    // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
+    // its id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

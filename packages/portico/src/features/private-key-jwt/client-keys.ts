@@ -15,8 +15,8 @@ import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the keys are in the client's document. If so, Portico fetches the document again, because
- * the stored keys are from the last authorization.
+ * Whether the keys are in the client's document. If they are, Portico fetches the document again,
+ * because the stored keys are as old as the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
@@ -26,9 +26,8 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long a fetched key set is used without another fetch, in milliseconds. When a client
- * withdraws a key, Portico accepts the key for at most another hour, even if the cache headers
- * allow more.
+ * How long a fetched key set is used without another fetch, in milliseconds. After a client
+ * withdraws a key, Portico accepts it for at most an hour, even if the cache headers allow more.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
@@ -44,8 +43,8 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The client's algorithm, if its document names one. Undefined for a set that is not from a
-   * document.
+   * The algorithm in the client's document, or null if the document names none. Undefined for a set
+   * that is not from a document.
    */
   readonly algorithm?: string | null;
   /** The URL of the keys, if the document contains a URL instead of keys. */
@@ -55,7 +54,9 @@ interface PublishedSet {
 interface Published {
   /** Null if the last fetch failed and no earlier set is still fresh. */
   readonly set: PublishedSet | null;
-  /** When the set was fetched. If the clock was set back to before this, the set is not fresh. */
+  /**
+   * When the set was fetched. If the clock was set back to before this time, the set is not fresh.
+   */
   readonly fetchedAt: number;
   readonly freshUntil: number;
   readonly nextFetchAt: number;
@@ -63,15 +64,15 @@ interface Published {
 
 /**
  * Finds the public keys of clients. Either this server stores the keys, or the client publishes
- * them and can change them without telling the server.
+ * them and can change them at any time.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
   /** The parsed keys for each stored string. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Fetches keys for client documents, separately from keys for registered clients. Anyone can
-  // publish a document that names any URL and then send assertions for its client. These fetches
-  // and their failures must not affect registered clients.
+  // Fetches keys for client documents. Anyone can publish a document that names any URL, and then
+  // send assertions for its client. These fetches and their failures must not affect registered
+  // clients, so their keys are fetched separately.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
@@ -96,8 +97,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns the problems of the client's current keys, or an empty list. Ignores previously fetched
-   * keys.
+   * Returns the problems of the client's current keys, or an empty list. Fetches published keys
+   * again.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
@@ -131,13 +132,13 @@ export class ClientKeySource {
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
-    // Use separate limits for each client, because an operator checks all clients at once.
+    // Use separate limits for each client, because an operator may check all clients at once.
     return (await this.#newFetchJson()(new URL(jwksUri), about)).value;
   }
 
   #requireSource(): ClientSource {
     if (this.#source !== null) return this.#source;
-    throw unavailable('no feature of this server reads what describes it', BETWEEN_FETCHES / 1000);
+    throw unavailable('no feature of this server reads client documents', BETWEEN_FETCHES / 1000);
   }
 
   #requireAllowed(url: string): void {
@@ -145,7 +146,7 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** Reads only the keys in the document. Other changes apply at the next authorization. */
+  /** Read only the keys in the document. Other changes to it apply at the next authorization. */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -258,7 +259,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name that the limits use to count these fetches. */
+/** Returns the name under which the limits count these fetches. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }

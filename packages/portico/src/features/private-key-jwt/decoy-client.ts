@@ -9,9 +9,9 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind, from the examples in RFC 7515 appendices A.2 and A.3, and in RFC 8037
- * appendix A.1. The keys belong to no client. Their private keys are public, so Portico ignores the
- * result of a verification with them.
+ * One key of each kind, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
+ * (appendix A.1). No client has these keys. Their private keys are public, so Portico ignores the
+ * result of each verification with them.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -52,8 +52,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * Verifies the signature with an example key, for a client without a suitable key. This takes as
- * long as a real verification.
+ * Verifies the signature with an example key, if the client has no suitable key. This takes as long
+ * as a real verification.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);

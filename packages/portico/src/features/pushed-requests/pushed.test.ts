@@ -164,7 +164,8 @@ describe('a request_uri', () => {
 
   test('of ours must come alone, with one client_id', () => {
     const { idOf } = start();
-    const other = 'it came with another one, with a request, or with more than one client_id';
+    const other =
+      'the request has another request_uri, a request object, or more than one client_id';
     for (const more of [
       `request_uri=${OURS}`,
       'request_uri=x',
@@ -192,7 +193,7 @@ describe('a request_uri', () => {
       `${'a'.repeat(43)}%0A`,
     ])
       expect(refusal(() => idOf(`client_id=app&request_uri=${URN}${secret}`))).toBe(
-        'the request_uri: this server makes no such request_uri',
+        'the request_uri: it is not a request_uri of this server',
       );
   });
 

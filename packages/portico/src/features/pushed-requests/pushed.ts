@@ -72,11 +72,13 @@ export class PushedRequests implements DirectRequests {
       .filter((value) => value !== '');
     if (!requestUri.startsWith(PREFIX)) return null;
     if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
-      throw notUsable('it came with another one, with a request, or with more than one client_id');
+      throw notUsable(
+        'the request has another request_uri, a request object, or more than one client_id',
+      );
     }
     const clientId = parameters.get('client_id') ?? '';
     const secret = requestUri.slice(PREFIX.length);
-    if (!SECRET.test(secret)) throw notUsable('this server makes no such request_uri');
+    if (!SECRET.test(secret)) throw notUsable('it is not a request_uri of this server');
     return deriveRequestId(secret, clientId);
   }
 
@@ -103,8 +105,8 @@ function deriveRequestId(secret: string, clientId: string): string {
 }
 
 /**
- * Whether the request counts toward the limit for unverified clients. Requests of authenticated
- * clients that an operator registered do not.
+ * Whether the request counts towards the limit for unverified clients. A request of an
+ * authenticated client that an operator registered does not count.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

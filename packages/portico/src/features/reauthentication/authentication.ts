@@ -9,7 +9,7 @@ export interface KeptAuthentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key for the authentication in the details of an authorization. */
+/** The name of the authentication in the details of an authorization. */
 const KEPT_AS = 'authentication';
 
 /**

@@ -3,7 +3,7 @@ import { isSilent, promptValues } from '../../authorization/request-parameters.t
 import { OAuthError } from '../../errors.ts';
 import { quoted } from '../../quoting.ts';
 
-/** At most ten digits: more than three centuries in seconds. */
+/** Matches at most ten digits, which is more than three centuries in seconds. */
 const MAX_AGE = /^[0-9]{1,10}$/;
 
 /**

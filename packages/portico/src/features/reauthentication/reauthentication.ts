@@ -20,9 +20,9 @@ import {
 import { toDetails } from './authentication.ts';
 
 /**
- * Sends a person to the host's page if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Sends the browser there only once per request, so that it never
- * loops.
+ * Sends a person to a page of the host if a request requires them to authenticate again (OpenID
+ * Connect Core section 3.1.2.1). Does this only once per request, so that the browser cannot get
+ * into a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -46,7 +46,8 @@ export class Reauthentication implements Interaction {
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    // The levels are voluntary, so they never cause an error (OpenID Connect Core section 5.5.1).
+    // Clients request levels as a preference, so a missing level never causes an error (OpenID
+    // Connect Core section 5.5.1).
     const mayStay = isReached || visit.isBack || asked.silent === true;
     if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
     if (!isFresh || !mayStay) return { page: this.#pageFor(further) };
@@ -56,8 +57,8 @@ export class Reauthentication implements Interaction {
 
   /**
    * Checks the authentication again when the person answers. The consent page may have been open
-   * for longer than `max_age`, and the browser may now have an older session. Returns the
-   * authentication of the answering session.
+   * for longer than `max_age`, or the browser may have an older session by now. Returns the
+   * authentication of the session that answers.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -74,10 +75,10 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Whether the request is for this person, as far as its `id_token_hint` says. The server must not
-   * answer such a request for another person (OpenID Connect Core section 3.1.2.2). The hint must
-   * be an ID token of this client: with a false one, any client could find out who is signed in.
-   * For `prompt=none`, the remembered consent decides.
+   * Whether the request is for this person. If the request contains an `id_token_hint` for another
+   * person, the server must not answer it (OpenID Connect Core section 3.1.2.2). The hint must be
+   * an ID token of this client: with a forged one, any client could find out who is signed in. For
+   * `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
@@ -109,7 +110,7 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // Do not ask again if the person has just signed in for this request.
+    // If the person has just signed in for this request, do not ask again.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
@@ -118,11 +119,11 @@ export class Reauthentication implements Interaction {
 /** The request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/** The key for the time of the authorization request, in the details of the consent request. */
+/** The name of the request's time in the details of the consent request. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for the request counts as recent, in milliseconds, even if `max_age` is
+ * For how long a sign-in for this request counts as recent, in milliseconds, even if `max_age` is
  * shorter.
  */
 const JUST_NOW = 60_000;
@@ -139,6 +140,6 @@ function notFresh(known: KnownAuthentication | null): OAuthError {
   const detail =
     known === null
       ? 'the host does not know when the person authenticated'
-      : `the person came back, and last authenticated at ${new Date(known.at).toISOString()}`;
+      : `the person came back, but had last authenticated at ${new Date(known.at).toISOString()}`;
   return new OAuthError('login_required', 'The person did not authenticate again.', detail);
 }

@@ -9,8 +9,8 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
- * The content of a stored response before encryption. It contains no ID token, because Portico
- * signs a new one with the person's current data and permissions.
+ * The content of a stored response before encryption. It contains no ID token. When the response is
+ * repeated, Portico signs a new one with the person's current data and permissions.
  */
 interface Sealed {
   readonly access: string;
@@ -74,8 +74,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client proves nothing but the token. If two different keys use the token within
-      // seconds, one of the two senders has stolen it.
+      // A public client proves nothing except the token. If two senders use the token with
+      // different keys within seconds, one of them has stolen it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -120,8 +120,8 @@ function getKey(presented: string): Uint8Array {
 }
 
 /**
- * Returns the context of an encrypted response: its row and the use of the refresh token.
- * Decryption fails with any other row or use.
+ * Returns the context of an encrypted response: its row and the use of the refresh token. The
+ * response can be decrypted only in the same context.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

@@ -60,16 +60,14 @@ const UNNAMED = 'An application without a name';
 
 /**
  * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
- * `invalid_client_metadata`.
- *
- * Portico replaces or leaves out values that it does not offer, if the client gets less as a result
- * (RFC 7591 section 2). The response states what Portico registered. Unknown fields and a software
- * statement are ignored (section 3.1.1).
+ * `invalid_client_metadata`. If a value is not available and the client gets less without it,
+ * Portico replaces the value or leaves it out (RFC 7591 section 2). The response states what
+ * Portico registered. Unknown fields and a software statement are ignored (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // Keys or a secret prove only that later requests come from the same client. Without an initial
-  // access token, anyone can register.
+  // Without an initial access token, anyone can register. Keys or a secret then prove only that
+  // later requests come from the same client.
   const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
@@ -168,8 +166,8 @@ function readName(sent: SentMetadata): string {
 
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2), but only some clients can have one. Portico registers the others as public clients,
- * which PKCE protects, and the response states this.
+ * section 2), but not every client can have one. A client that cannot becomes a public client,
+ * which PKCE protects. The response states this.
  */
 function readMethod(
   sent: SentMetadata,
@@ -189,9 +187,9 @@ function readMethod(
 }
 
 /**
- * Returns the keys of a client that authenticates with keys. Only a client with an initial access
- * token can give a URL for its keys. Otherwise, anyone could make this server send requests to any
- * other server.
+ * Returns the keys of a client that authenticates with keys. A client can give a URL for its keys
+ * only if it has an initial access token. Otherwise, anyone could make this server send requests to
+ * any other server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -243,10 +241,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs that can be registered, and the application type.
- *
- * Skips private-use schemes without a dot if there are other URIs, because any application could
- * claim such a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send others.
+ * Returns the redirect URIs to register, and the application type. Skips private-use schemes
+ * without a dot if there are other URIs, because any application could claim such a scheme (RFC
+ * 8252 section 8.4). Assistants that send such a URI also send others.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -278,12 +275,10 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * Returns the offered scopes that the client requests.
- *
- * Returns all offered scopes if the client requests none, and for every unverified client.
- * Assistants register only with the scopes that they need first, and otherwise could never request
- * more. The person's permissions limit what the person can allow. Unverified clients never get
- * `mcp:service`.
+ * Returns the offered scopes that the client requests. Returns all offered scopes if the client
+ * requests none, and for every unverified client. Assistants register only with the scopes that
+ * they need first, and could otherwise never request more. A person can still grant only scopes for
+ * which they have the permission. Unverified clients never get `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -35,7 +35,7 @@ export class GivenSecrets {
     this.toStrangers = ttl !== undefined;
   }
 
-  /** Returns a new secret. The slow hash waits behind other requests from the same network. */
+  /** Returns a new secret. The slow hash waits behind earlier requests from the same network. */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;
     const secret = randomToken();
@@ -46,11 +46,11 @@ export class GivenSecrets {
   /**
    * Gives the client a new secret in these cases:
    *
-   * - Its secret ends soon or has ended.
-   * - It has sent its previous secret, so it never received the new one.
+   * - Its secret has expired or expires soon.
+   * - It has sent its previous secret, so it never received the current one.
    *
-   * Returns null if the client keeps its secret. Of several simultaneous calls, even in other
-   * processes, only one gives a secret.
+   * Returns null if the client keeps its secret. If several calls run at the same time, even in
+   * different processes, only one of them gives a secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -80,11 +80,11 @@ export class GivenSecrets {
   }
 
   /**
-   * Whether the client sent its previous secret. The client has just proved the secret, so if it is
-   * not the current one, it is the previous one.
+   * Whether the client sent its previous secret. The client has just authenticated, so its secret
+   * is either the current one or the previous one.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // Only an operator rotates a secret that never expires. A client must not undo this rotation.
+    // If the current secret never expires, an operator has rotated it. A client must not undo this.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

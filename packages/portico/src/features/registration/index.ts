@@ -65,7 +65,7 @@ export const registration = defineFeature({
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   records: (database) => ({ registrations: new RegistrationRecords(database) }),
   start(server, { registration: mode = 'off' }) {
-    // An operator can create tokens before registration is turned on.
+    // Add the commands even if registration is off, so that an operator can create tokens first.
     const initialAccessTokens = new StoredInitialAccessTokens(server);
     const always = {
       members: () => ({ initialAccessTokens }),

@@ -89,6 +89,9 @@ export const registrationOperations: Operations = {
     summary: 'Delete a registration (RFC 7592 section 2.3).',
     security: SECURITY,
     parameters: OF_CLIENT,
-    responses: { 204: { description: 'The client and its access are gone.' }, ...ERRORS },
+    responses: {
+      204: { description: 'The client is deleted, and its access has ended.' },
+      ...ERRORS,
+    },
   },
 };

@@ -79,7 +79,7 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // Run this in a new transaction. It starts after the lost transaction has ended.
+      // Read in a new transaction. `inTurn` waits until the lost transaction has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -200,8 +200,8 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // A client that is just being used is not removed. There is then one client more than the
-    // limit.
+    // If the oldest client was used in the meantime, this removes nothing. Then one client more
+    // than the limit is registered.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);

@@ -236,7 +236,7 @@ describe('A client that registers itself', () => {
     ]);
     for (const made of [closed, start()]) {
       expect(await errorOf(made.register({}, 'x'))).toEqual(
-        unusable('no initial access token is as the one that was sent'),
+        unusable('the initial access token is unknown'),
       );
       expect(await errorOf(made.register({}, made.letIn('old', { expiresAt: NOW })))).toEqual(
         unusable('the initial access token initial has expired'),
@@ -318,9 +318,7 @@ describe('A client that registers itself', () => {
 });
 
 describe('A registration', () => {
-  const UNKNOWN = unusable(
-    'no living client that registered itself has the client_id of the registration',
-  );
+  const UNKNOWN = unusable('no active client that registered itself has this client_id');
 
   test('is found by its own token', async () => {
     const { register, find } = start();
@@ -338,7 +336,7 @@ describe('A registration', () => {
       tokenHash(one.registrationAccessToken),
     ]) {
       expect(await errorOf(find(one.client.id, token))).toEqual(
-        unusable(`the registration access token is not the one of the client ${one.client.id}`),
+        unusable(`the registration access token does not belong to the client ${one.client.id}`),
       );
     }
   });
@@ -497,11 +495,11 @@ describe('A registration update', () => {
     expect(await errorOf(replace(other, { redirect_uris: [`${SITE}/2`] }))).toEqual(PLACES);
   });
 
-  test('is refused if the client ended at the same moment', async () => {
+  test('is refused if the client was revoked at the same moment', async () => {
     const { register, replace, change, rows, state, events } = start();
     const made = await register();
     state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
-    expect((await errorOf(replace(made)))[1]).toMatch(/^no living client/);
+    expect((await errorOf(replace(made)))[1]).toMatch(/^no active client/);
     const other = await register();
     state.meanwhile = () => {
       const row = rows.get(other.client.id);
@@ -509,7 +507,9 @@ describe('A registration update', () => {
       state.meanwhile = () => {};
       queueMicrotask(() => row !== undefined && rows.set(other.client.id, row));
     };
-    expect(await errorOf(replace(other))).toEqual(unusable('the client ended at the same moment'));
+    expect(await errorOf(replace(other))).toEqual(
+      unusable('the client was revoked at the same moment'),
+    );
     expect(events).toHaveLength(2);
   });
 

@@ -58,12 +58,15 @@ const NOT_TO_BE_SENT = [
   'client_id_issued_at',
 ] as const;
 
-/** An id that no client has, and a hash that no token has. */
+/**
+ * The id and hash that stand for a missing client. No client has this id, and no token has this
+ * hash.
+ */
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**
- * Registers and manages clients that register themselves (RFC 7591, RFC 7592). Their identity is
- * not verified.
+ * Registers and manages clients that register themselves (RFC 7591, RFC 7592). No operator has
+ * checked who they are.
  */
 export class Registrations {
   readonly #server: Server;
@@ -130,19 +133,17 @@ export class Registrations {
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // Do the same work for an unknown client, so that the response time does not reveal whether the
-    // client exists.
+    // For an unknown client, do the same work, so that the response time does not reveal whether
+    // the client exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
     );
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
-      throw unusable(
-        'no living client that registered itself has the client_id of the registration',
-      );
+      throw unusable('no active client that registered itself has this client_id');
     }
     if (!isRight) {
-      throw unusable(`the registration access token is not the one of the client ${client.id}`);
+      throw unusable(`the registration access token does not belong to the client ${client.id}`);
     }
     return client;
   }
@@ -177,7 +178,7 @@ export class Registrations {
     const addition = furtherMetadata.writing(client.id, further);
     if (!(await store.registrations.updateRegistration(replaced, tokenHash(token), addition))) {
       requireSamePlaces(await this.find(client.id, token), replaced);
-      throw unusable('the client ended at the same moment');
+      throw unusable('the client was revoked at the same moment');
     }
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;
@@ -198,8 +199,8 @@ export class Registrations {
   /** Revokes the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // `revokeClient` returns false if another request has just revoked the client. That request
-    // writes the event.
+    // If another request has just revoked the client, `revokeClient` returns false. The other
+    // request writes the event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
@@ -216,7 +217,7 @@ export class Registrations {
     }
     const hash = tokenHash(token);
     const found = await store.initialAccessTokens.findInitialAccessToken(hash);
-    if (found === null) throw unusable('no initial access token is as the one that was sent');
+    if (found === null) throw unusable('the initial access token is unknown');
     if (found.expiresAt <= clock())
       throw unusable(`the initial access token ${found.id} has expired`);
     if (found.usesLeft <= 0)
@@ -288,8 +289,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the client's requirements for features that are off. The server ignores these
-   * requirements but keeps them, so that a client cannot drop them by replacing its metadata.
+   * Returns the client's requirements for features that are off. The server cannot meet them but
+   * keeps them, so that a client cannot drop them by replacing its metadata.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -301,9 +302,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that only an initial access token gives. A client without them
- * gains none by replacing its metadata. The grants of features do not count, because their rules
- * may have changed since the registration.
+ * Whether the client has rights that require an initial access token. A client without them gets
+ * none by replacing its metadata. Grants of features do not count, because their rules may have
+ * changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;
@@ -312,7 +313,8 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
 }
 
 /**
- * Checks the algorithm here, because the message for operators does not name the metadata field.
+ * Check the algorithm here, because the later check is for operators and does not name the metadata
+ * field.
  */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
@@ -343,8 +345,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message with quotation
- * marks cannot, for example because it quotes a sent value.
+ * Whether a string can be an `error_description` (RFC 6749 section 5.2). A string with quotation
+ * marks cannot, for example a message that quotes a value.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

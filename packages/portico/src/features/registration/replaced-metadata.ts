@@ -3,8 +3,8 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * Throws if the client changes its redirect URIs after a person has allowed it. People recognize a
- * client by the place that its responses go to, and the applications page lists the client under
+ * Throws if a client changes its redirect URIs after a person has allowed it. People recognize a
+ * client by the place that receives its responses, and the applications page lists the client under
  * this place. A server may refuse such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
@@ -18,11 +18,9 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
- * Returns the scopes after a replacement. An unverified client has all scopes (decision 36).
- *
- * A client with keys may have registered with an initial access token and requested fewer scopes.
- * Its record does not show this. So the result contains only scopes that the client already had or
- * requests now.
+ * Returns the scopes after a replacement. An unverified client has all scopes (decision 36). A
+ * client with keys may have registered with an initial access token and requested fewer scopes, but
+ * its record does not show this. So it gets only scopes that it already has or requests now.
  */
 export function scopesReplaced(
   client: Client,

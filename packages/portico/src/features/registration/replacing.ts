@@ -8,9 +8,9 @@ import type { RegistrationLimits } from './records.ts';
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often clients from one network can replace their metadata. The limit is the same as
- * for registrations. Each process counts separately, because a replacement adds nothing to the
- * store.
+ * Limits how often the clients of one network can replace their metadata. The limit is the same as
+ * for registrations. Each process counts for itself. This is enough, because a replacement adds no
+ * row to the store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -27,7 +27,7 @@ export class Replacing {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If a period ends too far in the future, the clock was set back after the period was stored.
+    // If the period ends too far in the future, the clock was set back since it began.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

@@ -34,8 +34,9 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // Revoke all authorizations with a stored consent together. If one of them remained, it could
-    // skip the next consent page, even if the setting is off now and turned on later.
+    // When an operator revokes one authorization with stored consent, revoke all of them. One that
+    // remained could let the server skip the consent page, even if the setting is off now and
+    // turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

@@ -3,8 +3,8 @@ import type { Details } from '../../store/grant.ts';
 /** The consent that is stored with an authorization of a first-party client. */
 export interface KeptConsent {
   /**
-   * Whether the consent page said that the access continues. The page says so for clients that can
-   * have refresh tokens.
+   * Whether the consent page said that access continues until the person removes it. The page says
+   * so for clients that can have refresh tokens.
    */
   readonly renews: boolean;
   /**
@@ -20,8 +20,8 @@ export function consentDetails(consent: KeptConsent): Details {
 }
 
 /**
- * Returns the consent from the details of an authorization, or null. For example, an authorization
- * for a device or from an organization has no consent.
+ * Returns the consent from the details of an authorization. Returns null if the details contain
+ * none, for example for a device or from an organization.
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;

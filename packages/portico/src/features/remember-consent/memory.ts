@@ -25,8 +25,8 @@ export class FirstPartyMemory implements PriorConsent {
   readonly #isOn: boolean;
 
   /**
-   * If `isOn` is false, the server always shows the consent page, and only records what people
-   * refuse.
+   * If `isOn` is false, the server always shows the consent page. What people refuse is still
+   * recorded.
    */
   constructor(server: Server, isOn: boolean) {
     this.#server = server;
@@ -58,7 +58,8 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // An unredeemed code may have reached the wrong application.
+        // Skip an authorization without tokens, because another application may have received its
+        // code.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -85,10 +86,11 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. The authorization may
-   * have changed since `find`, because the server has called the host in the meantime. Locks the
-   * client, so that its mark and its redirect URIs cannot change during this transaction. In a
-   * Galera cluster, another node can still change them before the commit.
+   * Whether this authorization still lets the server skip the consent page. It may have changed
+   * since `find`, because the server has called the host in between.
+   *
+   * Locks the client, so that its mark and its redirect URIs cannot change during this transaction.
+   * In a Galera cluster, another node can still change them before the commit.
    */
   async #applies(
     id: string,
@@ -106,22 +108,19 @@ export class FirstPartyMemory implements PriorConsent {
 
 /**
  * Whether the consent covers this request. If the client can have refresh tokens, the consent page
- * must have said that the access continues.
+ * must have said that access continues.
  */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   if (consent === null || consent.refused === true) return false;
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/**
- * Whether the URL leads to a website. The names and addresses of the person's own device do not
- * count.
- */
+/** Whether the URL leads to a website, not to the person's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
 
-/** `localhost` and its subdomains (RFC 6761 section 6.3), and the unspecified addresses. */
+/** Matches `localhost` and its subdomains (RFC 6761 section 6.3), and the unspecified addresses. */
 const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;

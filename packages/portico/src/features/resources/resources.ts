@@ -15,7 +15,7 @@ const KEY = 'oauth_server:resources';
 
 /**
  * Returns a description of each configured resource. A resource has a metadata URL only if it is on
- * the server's own origin: the server does not publish the metadata of other origins.
+ * the origin of the server, because the server cannot serve metadata for other origins.
  */
 export function describeResources(
   configured: Configured,
@@ -51,14 +51,14 @@ export function resourceProblems(
 }
 
 /**
- * Returns problems with the spelling of a URL. Resources are compared character by character, so
- * two spellings of one address would be two resources. A client that normalizes URLs could never
- * request a resource whose URL is not normalized.
+ * Returns the problems with how a URL is written. Resources are compared character by character, so
+ * two spellings of one address would be two resources. And a client that normalizes URLs could
+ * never request a resource whose URL is not normalized.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
-  // A router would read these characters as a pattern.
+  // A router would treat these characters as part of a pattern.
   if (/[:*]/.test(pathname))
     return [{ key: `${KEY}:${url}`, message: 'must not contain : or * in its path' }];
   if (!isNormal)

@@ -9,7 +9,7 @@ export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** A scope whose name contains one of these words reads data. */
+/** Words that mean reading. A scope whose name contains one of them is in the group `read`. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,10 +23,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/**
- * These words mean more than reading. They take precedence if a name also contains a word for
- * reading.
- */
+/** Words that mean more than reading. They take precedence over words that mean reading. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',

@@ -12,10 +12,10 @@ import { scopesInForce } from '../../tokens/scopes.ts';
  *
  * Some authorizations do not count:
  *
- * - An authorization whose code was not redeemed: the code may have reached the wrong client.
- * - An authorization from an organization: the person did not allow it.
+ * - An authorization without tokens. Another client may have received its code.
+ * - An authorization from an organization. The person did not allow it.
  * - All authorizations of an unverified client whose responses can go to several places. A person
- *   recognizes such a client by this place, and an authorization does not record it. So one place
+ *   recognizes such a client by the place, but the authorization does not record it. So one place
  *   could get access that the person allowed for another place (decision 38).
  */
 export async function grantedBefore(

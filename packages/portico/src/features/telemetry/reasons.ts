@@ -3,7 +3,7 @@ import { HostTimeoutError, type FurtherErrorCodes, type OAuthErrorCode } from '.
 import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
 import { refusalCode } from '../../refusals.ts';
 
-/** The codes of the other refusals, as `refusalCode` returns them. */
+/** The codes that `refusalCode` returns for refusals other than OAuth errors. */
 type RefusalCode =
   | 'missing_token'
   | 'invalid_token'
@@ -21,7 +21,7 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/** All measured reasons except those of features. No other string can become a reason. */
+/** All reasons except those of features. A refusal with another code is reported as `other`. */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,

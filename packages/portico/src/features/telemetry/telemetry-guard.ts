@@ -18,8 +18,8 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry. Requests are not affected if the Telemetry throws, rejects or
- * never finishes. Without a Telemetry, the server has null instead of this object.
+ * Calls the application's Telemetry. If the Telemetry throws, rejects or never finishes, requests
+ * are not affected. A server without Telemetry has null instead of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -28,10 +28,7 @@ export class TelemetryGuard implements Measuring {
   readonly #logFailures: () => void;
   #latest: unknown;
 
-  /**
-   * Portico calls `log` only when there is something to report. `errorCodes` are the features'
-   * error codes.
-   */
+  /** Portico calls `log` only to report an error. `errorCodes` are the error codes of features. */
   constructor(
     telemetry: Telemetry,
     database: Database,
@@ -143,7 +140,7 @@ export class TelemetryGuard implements Measuring {
   ): Promise<T> {
     const measurement = this.#begin(task, request);
     if (measurement === null) return work();
-    // Run the work only once, even if the telemetry calls it several times.
+    // Run the work only once, even if the Telemetry calls it several times.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     this.#tell(() => {
@@ -164,14 +161,14 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/** Whether the value is a Measurement. The application's value may not match its type. */
+/** Whether the value is a Measurement. The application may return a value of another type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** Starts the work. If it throws, returns a rejected promise, as an async function does. */
+/** Starts the work. If it throws, returns a rejected promise, like an async function. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -181,8 +178,8 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection. The Telemetry may reject with the error of the work, and the caller of the
- * work already gets this error.
+ * Ignores a rejection. The Telemetry may reject with the error of the work, which the caller of the
+ * work already gets.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

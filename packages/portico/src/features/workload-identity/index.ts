@@ -15,7 +15,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Without the schema, no clients are stored. Another part reports the missing schema.
+      // Without the schema, there are no clients. Another examination reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
@@ -25,7 +25,7 @@ export const workloadIdentity = defineFeature({
 });
 
 /**
- * Returns the client authentication for workloads. It is empty if no trusted issuer may assert
+ * Returns the authentication of workloads. Returns an empty list if no trusted issuer may assert
  * clients.
  */
 function authenticating(server: Server): Contribution {

@@ -10,14 +10,13 @@ import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { ClientKeys } from '../../store/client.ts';
 
-/** A kind of token, and how to find its issuer. */
+/** A kind of token that identifies a workload, and how to find the token's issuer. */
 interface TokenKind {
   readonly type: string;
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
   /**
-   * Returns the issuer that the token names. The result is not a string if the token names no
-   * issuer.
+   * Returns the issuer that the token names. If the token names none, the result is not a string.
    */
   issuerOf(claims: JsonObject): unknown;
 }
@@ -29,7 +28,8 @@ const KINDS: readonly TokenKind[] = [
     isIssuer: (issuer) => !isTrustDomain(issuer),
     issuerOf: ({ iss }) => iss,
   },
-  // A JWT-SVID needs no `iss`. Its keys belong to the trust domain in `sub`, even if `iss` differs.
+  // A JWT-SVID needs no `iss`. The trust domain in `sub` decides which keys verify it, even if
+  // `iss` names another issuer.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
@@ -38,8 +38,9 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have: both types if the server trusts both
- * the `iss` and the trust domain in `sub`, and none if it trusts neither.
+ * Returns the types that a token with these claims can have. It can have both types if the server
+ * trusts both its `iss` and the trust domain in its `sub`. It has none if the server trusts
+ * neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -89,8 +90,8 @@ class WorkloadTokens implements ClientAssertions {
   }
 
   /**
-   * Verifies the token before it looks at the client, so that the server does the same work for
-   * every client.
+   * Verify the token before looking at the client, so that the server does the same work for every
+   * client.
    */
   async #verify(
     client: KeyedClient | null,
@@ -107,15 +108,16 @@ class WorkloadTokens implements ClientAssertions {
     const subject = await trustedIssuers.identify(token, issuer, audience);
     const workload = client?.keys.workload;
     if (workload === undefined) throw new JwsError('the client is not a workload');
-    if (workload.issuer !== issuer) throw new JwsError("its issuer is not the client's");
+    if (workload.issuer !== issuer)
+      throw new JwsError('its issuer is not the issuer of the client');
     if (!matchesSubject(workload.subject, subject))
-      throw new JwsError("its sub is not the client's");
+      throw new JwsError('its sub does not match the subject of the client');
     if (profile !== null && !profile.authenticationMethods.includes(this.type))
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
-    // Several programs can share a client whose subject is a pattern. Only this log line shows
-    // which program it was.
+    // If the subject is a pattern, several programs can share a client. Only this log line shows
+    // which program sent the request.
     if (workload.subject !== subject)
       host.log.info('The client {clientId} authenticated as {subject}', {
         clientId: client?.id,

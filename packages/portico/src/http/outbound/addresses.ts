@@ -1,7 +1,10 @@
 import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
-/** Makes sure that requests to URLs that anyone can choose go only to the public internet. */
+/**
+ * Finds out whether an address is on the public internet. Requests to URLs that anyone can choose
+ * may go only there.
+ */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
 const NOT_PUBLIC_IPV4 = [

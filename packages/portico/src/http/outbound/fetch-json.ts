@@ -55,7 +55,7 @@ export function createFetchImage(options: GuardedOptions): FetchImage {
     async (response, limit) => {
       requirePlain(response);
       if (!readMediaType(response.headers['content-type']).startsWith('image/')) {
-        throw new OutboundError('the answer is not a picture');
+        throw new OutboundError('the response is not an image');
       }
       return readBytes(response, limit);
     },
@@ -89,20 +89,20 @@ function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
     );
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
-    throw new OutboundError('the answer is compressed, but compression was not requested');
+    throw new OutboundError('the response is compressed, but compression was not requested');
 }
 
 async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {
   requirePlain(response);
   const type = readMediaType(response.headers['content-type']);
   if (!/^application\/(?:[a-z0-9.+_-]+\+)?json$/.test(type)) {
-    throw new OutboundError('the answer is not application/json');
+    throw new OutboundError('the response is not application/json');
   }
   const text = await readText(response, limit);
   try {
     return JSON.parse(text);
   } catch {
-    throw new OutboundError('the answer is not JSON');
+    throw new OutboundError('the response is not JSON');
   }
 }
 
@@ -111,7 +111,7 @@ async function readBytes(response: IncomingMessage, limit: number): Promise<Uint
   let length = 0;
   for await (const piece of response as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > limit) throw new OutboundError(`the answer is longer than ${limit} bytes`);
+    if (length > limit) throw new OutboundError(`the response is longer than ${limit} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -122,6 +122,6 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new OutboundError('the answer is not UTF-8');
+    throw new OutboundError('the response is not UTF-8');
   }
 }

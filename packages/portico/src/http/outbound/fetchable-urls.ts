@@ -4,9 +4,9 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Returns why this URL must not be fetched, or null if it may be. The URL must be in normal form.
- * If a parser would change it (dot segments, a default port, another spelling of the host), two
- * programs could read it differently.
+ * Returns why the server must not fetch this URL, or null if it may. The URL must be in normal
+ * form. If a parser would change it (dot segments, a default port, another spelling of the host),
+ * two programs could read it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -18,16 +18,16 @@ export function fetchableUrlProblem(text: string): string | null {
   if (text.includes('#')) return 'has a fragment';
   if (url.username !== '' || url.password !== '') return 'carries credentials';
   if (url.href !== text)
-    return 'has no path, or is not written as URLs are: without dot segments and default port';
+    return 'has no path, or is not in normal form, without dot segments and without a default port';
   if (isIPv4(url.hostname) || url.hostname.startsWith('['))
     return 'has an IP address instead of a host name';
-  if (url.hostname.endsWith('.')) return 'names a host with a dot at its end';
+  if (url.hostname.endsWith('.')) return 'has a host that ends with a dot';
   return null;
 }
 
 /**
- * Returns why this port is not allowed, or null if it is. Ports other than 443 are allowed only
- * during development, because an attacker could use them and the response times to scan a network.
+ * Returns why this port is not allowed, or null if it is. Only port 443 is allowed, except during
+ * development. With other ports, an attacker could scan a network by measuring response times.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

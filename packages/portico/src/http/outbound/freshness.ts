@@ -6,7 +6,10 @@ import type { IncomingHttpHeaders } from 'node:http';
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
-/** Larger numbers of seconds count as this number (RFC 9111 section 1.2.2). */
+/**
+ * The largest number of seconds that is used. A larger number counts as this one (RFC 9111 section
+ * 1.2.2).
+ */
 const MOST = 2 ** 31;
 
 /**
@@ -41,7 +44,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** Returns how long the response has been in other caches, in seconds. */
+/** Returns how long other caches have kept the response, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return parseSeconds(text);
 }

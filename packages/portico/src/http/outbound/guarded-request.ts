@@ -8,8 +8,8 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests. Only code can set them, for tests or for a private certificate
- * authority.
+ * Settings for outbound requests. You can set them only in code: for tests, or to trust a private
+ * certificate authority.
  */
 export interface OutboundOptions {
   /** PEM certificates to trust, in addition to those that Node trusts. */
@@ -139,7 +139,7 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a new connection and no proxy, because a proxy would resolve the hostname again.
+          // Use a new connection and no proxy. A proxy would resolve the hostname again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -152,8 +152,8 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // A response that switches protocols ends the request without an error.
-      sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
+      // If the server switches protocols, the request ends without an error. So report one.
+      sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
   }
@@ -178,8 +178,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates and the default ones. Call this only
- * once, because it reads all certificate authorities.
+ * Returns connection options that trust these certificates and the default ones. Call this once,
+ * because it reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -189,7 +189,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname now resolves to different ones.
+ * even if the hostname resolves to others in the meantime.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -200,7 +200,9 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Returns the result of the work. Rejects when the signal aborts, even if the work continues. */
+/**
+ * Returns the result of the work. Rejects when the signal aborts, although the work may continue.
+ */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);

@@ -2,7 +2,10 @@
 export interface DocumentHosts {
   /** The hosts that documents may be fetched from. Defaults to all hosts that are not denied. */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /** The hosts that documents are never fetched from, even if they are allowed. */
+  /**
+   * The hosts that documents are never fetched from. This list takes precedence over the allowed
+   * hosts.
+   */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
@@ -17,7 +20,7 @@ export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);
 }
 
-/** Returns why the server must not fetch from this host, or null if it may. */
+/** Returns why the server must not fetch documents from this host, or null if it may. */
 export function hostProblem(
   hostname: string,
   { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,

@@ -2,7 +2,9 @@ export interface CountedRequest {
   readonly url: URL;
   /** The person that the server fetches the URL for. */
   readonly person: string;
-  /** Whether no person is signed in. `person` is then the client's network. Defaults to false. */
+  /**
+   * Whether no person is signed in. `person` is then the network of the client. Defaults to false.
+   */
   readonly isStranger?: boolean;
   /** Whether the server has already fetched this URL successfully and stored the result. */
   readonly isKnown: boolean;
@@ -14,8 +16,8 @@ export class OutboundError extends Error {
   readonly retryAfter: number | null;
 
   /**
-   * The message is for the log only, because it describes what the server found at a URL that
-   * anyone may have chosen.
+   * `message` is for the log only. It describes the response from a URL that anyone may have
+   * chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -24,13 +26,14 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anyone can make the server fetch any URL. So one person's limit is much lower than a host's
- * limit, and one person's limit for one host is even lower. This way, no person can block a host
- * for others.
+ * The limits for requests of signed-in people. Anyone can make the server fetch any URL. So one
+ * person's limit is much lower than a host's limit, and one person's limit for one host is even
+ * lower. This way, no person can use up a host's limit.
  *
- * Known URLs are counted separately, by URL instead of by host. So existing clients still work
- * after a person has used up the limit of a host or the total limit with invented URLs. Documents
- * are cached for at least five minutes, so normal use stays far below these limits.
+ * A URL that was fetched before has a separate limit, which does not depend on its host. So clients
+ * that are in use keep working, even if a person uses up the limit of a host or the total limit
+ * with invented URLs. Documents are cached for at least five minutes, so normal use stays far below
+ * these limits.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -96,12 +99,12 @@ export class OutboundLimits {
     this.#counts = counts;
   }
 
-  /** Runs the work, or throws an OutboundError when the limit is reached. */
+  /** Runs the work, or throws an OutboundError if a limit is reached. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** Like `within`, but for requests that send data to a host. The caller sets the limit. */
+  /** Like `within`, for requests that send data to a host. The caller sets the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -125,7 +128,7 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counts, because an attacker can invent any number of names. Refused requests are
+   * Removes old counts, because an attacker can invent names without limit. Refused requests are
    * not counted, so the map contains the counts of at most two minutes.
    */
   #forget(now: number): void {
@@ -154,8 +157,8 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the count's minute is still running. The minute also ends when the clock is set back to a
- * time before its start.
+ * Whether the minute of this count is still running. If the clock was set back to before its start,
+ * the minute is over.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;

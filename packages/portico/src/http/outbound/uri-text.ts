@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * Checks the text of a client's URLs, so that a parser never reads a URL differently from what
- * people see.
+ * Checks the text of URLs from clients, so that no parser reads a URL differently from what people
+ * see.
  */
 
 /**
@@ -15,7 +15,7 @@ const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
  * Returns why this is not a valid URI, or why a browser would write its host differently. Returns
- * null if the text is valid and browsers keep its host.
+ * null if it is valid and a browser keeps its host.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);

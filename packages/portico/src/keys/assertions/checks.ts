@@ -16,15 +16,15 @@ const LONGEST_LIFE = 86_400;
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
- * The `typ` values of a workload's token, in lower case. Kubernetes tokens have no `typ`. A
- * JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value is from
+ * The `typ` values that a workload's token may have, in lower case. Kubernetes tokens have no
+ * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value is from
  * draft-ietf-oauth-rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
- * Claims of access tokens, ID tokens and logout tokens. These can have the same `typ` as a
- * workload's token, so the server tells them apart by their claims (RFC 8725 section 3.12).
+ * Claims of access tokens, ID tokens and logout tokens. Such a token can have the same `typ` as a
+ * workload's token, so the server recognizes it by its claims (RFC 8725 section 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -80,14 +80,16 @@ export function requireText(claims: JsonObject, name: string): string {
     value.isWellFormed() &&
     !value.includes('\0');
   if (isText) return value;
-  throw new JwsError(`its ${name} is missing, or not a text of at most ${LONGEST_TEXT} characters`);
+  throw new JwsError(
+    `its ${name} is missing, or not a string of at most ${LONGEST_TEXT} characters`,
+  );
 }
 
 /** Throws unless `aud` is exactly this audience, as a string or as the only item of a list. */
 export function requireAudience({ aud }: JsonObject, audience: string): void {
   const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (only !== audience || more.length > 0)
-    throw new JwsError('its aud is not this server alone, by its issuer');
+    throw new JwsError('its aud must be only the issuer of this server');
 }
 
 /**
@@ -98,7 +100,7 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
   if (tenant === (expected ?? undefined)) return;
   throw new JwsError(
     expected === null
-      ? 'it has a tenant, and none is configured for its issuer'
+      ? 'it has a tenant, but none is configured for its issuer'
       : 'its tenant is missing, or not the configured one',
   );
 }
@@ -122,7 +124,7 @@ export function requireTimes(claims: JsonObject, issuer: TrustedIssuer, now: num
 
 /**
  * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). In that
- * case, it must expire within the maximum age. `now` is in seconds.
+ * case, `exp` must be within the maximum age from now. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   if (Object.hasOwn(claims, 'iat')) {

@@ -105,8 +105,8 @@ interface Fetched {
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
   /**
-   * How long a fetched set is used, in milliseconds. Afterwards, the server no longer accepts a
-   * withdrawn key.
+   * How long a fetched set is used, in milliseconds. After that, a key that the issuer has
+   * withdrawn is no longer accepted.
    */
   readonly #lifetime: number;
   readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
@@ -139,8 +139,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key signed the assertion. Otherwise anyone could make the server
-    // fetch keys repeatedly.
+    // Fetch again only if a known key signed the assertion. Otherwise, anyone could send assertions
+    // to make the server fetch keys again and again.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -149,20 +149,19 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /** Whether the time has passed. It also counts as passed if the clock was set back. */
+  /** Whether the time has passed. Returns true if the clock was set back. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
   }
 
   /**
-   * Returns newly fetched keys. If fetched keys have a lifetime, uses the result of a running
-   * fetch. Otherwise, always starts a new fetch.
+   * Returns newly fetched keys. If fetched keys have a lifetime, uses the result of a fetch that is
+   * already running. Otherwise, always starts a new fetch.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The running fetch may return a key that was withdrawn since it started. So wait for another
-    // fetch.
+    // The issuer may have withdrawn a key since the running fetch began. So wait for another fetch.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -180,8 +179,8 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // A key may be withdrawn during the fetch, so the lifetime starts now, not when the response
-    // arrives.
+    // A key may be withdrawn during the fetch, so the lifetime starts when the fetch starts, not
+    // when the response arrives.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

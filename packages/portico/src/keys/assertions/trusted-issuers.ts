@@ -154,8 +154,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns the JWT-SVID keys of a trust bundle as an ordinary key set. A trust domain's other keys
- * sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns the JWT-SVID keys of a trust bundle as a normal key set. Leaves out the keys that sign
+ * certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

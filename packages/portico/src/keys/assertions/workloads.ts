@@ -8,7 +8,9 @@ const TRUST_DOMAIN = /^spiffe:\/\/[a-z0-9._-]{1,246}$/;
 const SPIFFE_ID = /^(spiffe:\/\/[a-z0-9._-]{1,246})\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
 /** Matches visible ASCII characters. */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
-/** Matches what `*` can stand for: one whole segment, with the characters of SPIFFE IDs. */
+/**
+ * Matches the text that `*` can stand for: one whole segment, with the characters of SPIFFE IDs.
+ */
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 /** Matches the segments `.` and `..`, which some programs treat as relative paths. */
 const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
@@ -25,8 +27,8 @@ export function trustDomainOf(subject: unknown): string | null {
 }
 
 /**
- * Whether a subject matches a pattern. They must be equal. If the pattern's last segment is `*`,
- * the subject can have any segment there. Segments end at `/` and `:`.
+ * Whether a subject matches a pattern. If the last segment of the pattern is `*`, the subject can
+ * have any segment there. Otherwise, they must be equal. Segments end at `/` and `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;
@@ -36,7 +38,7 @@ export function matchesSubject(pattern: string, subject: string): boolean {
 }
 
 /**
- * Returns why the pattern is not allowed, or null if it is allowed. The result continues a
+ * Returns why the pattern is not allowed, or null if it is allowed. The reason continues a
  * sentence.
  */
 export function subjectProblem(issuer: string, pattern: string): string | null {
@@ -45,7 +47,7 @@ export function subjectProblem(issuer: string, pattern: string): string | null {
   if (fixed.includes('*'))
     return 'can have only one *, as the whole last segment after / or :, for example prod:*';
   if (!isTrustDomain(issuer)) return null;
-  // A trust domain may assert only names below its own id.
+  // A trust domain may assert only names that are below its own id.
   const example = hasWildcard(pattern) ? `${fixed}a` : pattern;
   return trustDomainOf(example) === issuer ? null : `must be a SPIFFE ID below ${issuer}/`;
 }

@@ -148,8 +148,8 @@ describe('A proof', () => {
       'its jwk has a private or symmetric part',
       { header: { jwk: ec.privateKey.export({ format: 'jwk' }) } },
     ],
-    ['its jwk is of another kind', { header: { jwk: { kty: 'oct' } } }],
-    ['its jwk is of another kind', { header: { jwk: { ...jwk, use: 'enc' } } }],
+    ['its jwk has an unsupported type', { header: { jwk: { kty: 'oct' } } }],
+    ['its jwk has an unsupported type', { header: { jwk: { ...jwk, use: 'enc' } } }],
     [
       'its jwk did not sign it',
       { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },

@@ -37,8 +37,7 @@ export interface DpopProof {
 }
 
 /**
- * What is wrong with a proof, as a code for programs. `proof_malformed` means that the proof is not
- * a JWS.
+ * What is wrong with a proof, as a code for programs. `proof_malformed`: the proof is not a JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'
@@ -160,7 +159,7 @@ function unescaped(escape: string): string {
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
-    throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
+    throw new DpopProofError('proof_without_time', 'its iat is missing, or not a time');
   if (iat > now + SKEW)
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
@@ -195,7 +194,7 @@ function requireKey(header: JsonObject): PublicKey {
       throw new DpopProofError('proof_key', `its jwk ${error.message}`);
     throw error;
   }
-  throw new DpopProofError('proof_key', 'its jwk is of another kind, or not for signing');
+  throw new DpopProofError('proof_key', 'its jwk has an unsupported type, or is not for signing');
 }
 
 /**

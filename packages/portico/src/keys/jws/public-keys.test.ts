@@ -78,7 +78,7 @@ describe('A public key', () => {
     expect(readPublicKey(jwk)).toBeNull();
   });
 
-  const notRead = (name: string) => `has no ${name}, or one that cannot be read`;
+  const notRead = (name: string) => `has no readable ${name}`;
   test.each<[says: string, jwk: unknown]>([
     ['is not a JSON object', undefined],
     ['is not a JSON object', null],

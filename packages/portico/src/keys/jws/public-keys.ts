@@ -52,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
- * callers must skip (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose: callers
+ * must skip such keys (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -101,7 +101,7 @@ function getMember(jwk: JsonObject, name: string): string {
   const value = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
   if (typeof value === 'string' && value.length <= LONGEST_MEMBER && /^[A-Za-z0-9_-]+$/.test(value))
     return value;
-  throw new JwkError(`has no ${name}, or one that cannot be read`);
+  throw new JwkError(`has no readable ${name}`);
 }
 
 function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObject {

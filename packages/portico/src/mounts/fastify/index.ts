@@ -41,13 +41,13 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to the prefix',
       );
     }
-    // The endpoints read their bodies themselves, with their own limits. Removing the parsers
-    // affects only this plugin.
+    // Remove the body parsers, because the endpoints read their bodies themselves, with their own
+    // limits. This affects only this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
-    // If the application decompresses a body, an error can occur while no endpoint reads it, for
-    // example during a hook. The error must not end the process. This hook runs after the
-    // application's hooks.
+    // If the application decompresses a body, the stream can fail while no endpoint reads it, for
+    // example during a hook. This must not end the process. This hook runs after the application's
+    // hooks.
     fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
       done(null, body);
@@ -116,8 +116,8 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If part of a response is already sent, Fastify would append this response. Throw instead, so
-  // that Fastify ends the response.
+  // If a part of a response was already sent, do not send another response. Throw, so that Fastify
+  // ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;

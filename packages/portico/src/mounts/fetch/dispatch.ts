@@ -27,14 +27,13 @@ export interface WrongMethod {
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds the endpoint for a request. The request target, as the client sent it, must match an
- * endpoint's path exactly. This guarantees that the host's middleware and guards for the path have
- * seen the request.
+ * Finds the endpoint for a request. The request target, as the client sent it, must be equal to an
+ * endpoint's path. So the host's middleware and guards for this path have also seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** Whether the mount is known to be in the right place, or the warning was already logged. */
+  /** True if the mount is known to be in the right place, or if the warning was logged. */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {

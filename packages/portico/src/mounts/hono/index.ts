@@ -35,12 +35,13 @@ export function portico(
 }
 
 /**
- * A property of a BearerError: the response body that an error handler, for example Hono's default,
- * created from the error. The symbol is global, so two copies of this module share it.
+ * The name of a property of a BearerError. The property is the response body that an error handler,
+ * for example Hono's default, created from the error. The symbol is global, so that two copies of
+ * this module use the same property.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response still has this body, neither replaced nor compressed. */
+/** Whether the response still has this body, so that it was neither replaced nor compressed. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -49,11 +50,11 @@ function hasTakenBody(
 }
 
 /**
- * Hono calls an error's `getResponse` method. Without the method, Hono prints the error and its
- * stack on the console.
+ * Hono calls the `getResponse` method of an error. If an error has no such method, Hono prints it
+ * with its stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
-  // Allow redefinition: this module may be loaded again during development.
+  // Make the property configurable, because this module may be loaded again during development.
   configurable: true,
   value(this: BearerError & { [TAKEN]?: Response['body'] }) {
     const response = bearerErrorResponse(this);
@@ -84,7 +85,7 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // Remove the headers of the replaced body, because the error handler did not remove them.
+    // Remove the headers that describe the old body. The error handler has not removed them.
     const stale = hasTakenBody(c.res, c.error)
       ? OF_THE_BODY.filter((name) => name !== 'content-type')
       : [];
@@ -109,8 +110,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the refusal's headers to the context's headers. Without this, Hono would keep only one of
- * two values of a header.
+ * Adds the headers of the refusal to the context's headers. If a header is in both, Hono would
+ * otherwise keep only one of its values.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -138,7 +139,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** Returns the request with its body, even if other code has already read the body. */
+/** Returns the request with its body, even if other code has read the body. */
 function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;

@@ -72,14 +72,14 @@ function parsedBody({ request }: Context): unknown {
 
 /** Sends the answer and adds its cookies to those already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
-  // Koa knows the length of a body only if it is not a stream.
+  // Koa computes the length of every body except a stream.
   const { status, fields, cookies, body } = await inOnePiece(given);
   if (body instanceof ReadableStream) forgiveLeaving(ctx);
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
   // closes the connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body instanceof ReadableStream ? Readable.fromWeb(body as NodeStream) : bytesOf(body);
-  // Set the status and headers after the body, because Koa changes them when the body is set.
+  // Set the status and headers after the body. Koa changes them when the body is set.
   ctx.status = status;
   for (const { name, value, isAdded } of fields) {
     if (isAdded) ctx.append(name, value);
@@ -98,8 +98,8 @@ function bytesOf(body: string | Uint8Array | null): Buffer | null {
 }
 
 /**
- * Ignores clients that disconnect before a stream ends. Koa 3 would report each one as an
- * application error, with a stack.
+ * Ignores clients that disconnect before a stream ends. Koa 3 would report each of them as an error
+ * of the application, with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);

@@ -36,14 +36,14 @@ const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');
 /** The request of Express or Fastify. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
-/** Runs code with a working `token()`. */
+/** A function that runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
 /** The result of a request's token look-up, and the API that the token was for. */
 const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error when a token look-up fails. The response gives the reason. */
+/** The error for a failed token look-up. It contains the response. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -63,20 +63,22 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this for each of these errors. Must not reject, because that would end the process.
+   * Nest calls this for each of these errors. It must not reject, because a rejection would end the
+   * process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http') throw error;
     if (adapter.isHeadersSent(reply)) {
-      // Part of another response was already sent. Close the connection, so that the client knows
-      // that the response is incomplete.
+      // A part of another response was already sent. Close the connection, so that the client
+      // notices that the response is incomplete.
       const outgoing = 'raw' in reply ? (reply as FastifyReply).raw : (reply as ServerResponse);
       if (!outgoing.writableEnded) outgoing.destroy();
       return;
     }
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Bypass Nest: Express would add an ETag, and both frameworks would add a charset to text.
+    // Send the response without Nest. Express would add an ETag, and both frameworks would add a
+    // charset to text.
     if (adapter.getType() === 'express')
       return send(response, reply as ServerResponse, false).catch(() => {});
     answer(answerFromResponse(response), reply as FastifyReply);
@@ -107,8 +109,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, a refusal names the required scope even for a request
-      // without a usable token. So `requireScope` must refuse that request.
+      // If challenges link to metadata, a refusal names the required scope even if the request has
+      // no usable token. So call `requireScope`, which refuses the request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -152,8 +154,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Adds scopes to those of other decorators on the same place, and of the base class. `SetMetadata`
- * alone would replace them.
+ * Adds scopes to those from other decorators of the same class or handler, and from the base class.
+ * `SetMetadata` alone would replace them.
  */
 function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {

@@ -49,15 +49,13 @@ interface Running {
   readonly handle: FetchHandler<Request>;
 }
 
-/**
- * The request line if only headers are known. Without a method and a target, no DPoP proof matches.
- */
+/** The request line for code that has only headers. Its method and target match no DPoP proof. */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The servers that this process has started. They are stored globally, because Next loads a module
- * several times in one process: for different kinds of routes, and again after an edit.
+ * The servers that this process has started. They are global, because Next loads a module several
+ * times in one process: for different kinds of routes, and again after an edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -68,7 +66,7 @@ async function startOnce(start: () => Promise<Started>, name: string): Promise<R
   try {
     return await found;
   } catch (error) {
-    // Remove the failed start, so that the next request tries again.
+    // Forget a start that failed, so that the next request tries again.
     if (started.get(name) === found) started.delete(name);
     throw error;
   }

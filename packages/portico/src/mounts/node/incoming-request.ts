@@ -4,11 +4,11 @@ import type { BodyTakenError } from '../../http/body.ts';
 
 /**
  * The body of a request: a string or bytes from the host's parser, an unread stream, or an error if
- * the body was already read. Null if the request has no body.
+ * other code has already read the body. Null if the request has no body.
  */
 export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
 
-/** The source of an `IncomingRequest`. Each function is called at most once. */
+/** The data behind an `IncomingRequest`. Each function is called at most once. */
 export interface RequestSource {
   readonly incoming: IncomingMessage;
   /** Returns the header fields. */
@@ -20,9 +20,9 @@ export interface RequestSource {
 }
 
 /**
- * A Request that is created on demand. Most endpoints read only a few headers and a short body.
- * Creating a real Request, with its URL, signal and streams, takes longer than answering most of
- * these requests. Every other member creates the real Request and uses it.
+ * A Request that is created only when it is needed. Most endpoints read only a few headers and a
+ * short body. Creating a real Request, with its URL, signal and streams, takes longer than
+ * responding to most of these requests. Any other member creates the real Request and uses it.
  *
  * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error.
  * Pass it only to code that reads it.
@@ -68,7 +68,7 @@ class IncomingRequest {
   }
 }
 
-/** Like `Request.text()`, replaces bytes that are not UTF-8 with U+FFFD. */
+/** Replace bytes that are not UTF-8 with U+FFFD, as `Request.text()` does. */
 const UTF8 = new TextDecoder();
 
 /** Reads the rest of a stream. Rejects if the sender closes the connection before the end. */
@@ -86,7 +86,7 @@ function bytesOf(source: Readable): Promise<Buffer> {
   });
 }
 
-// All other members come from the real Request. A framework may have replaced the global Request
+// Take all other members from the real Request. A framework may have replaced the global Request
 // with a subclass.
 for (
   let prototype: object = Request.prototype;
@@ -114,7 +114,8 @@ function takeFromReal(name: string, isMethod: boolean): void {
 
 /** Returns a Request that is created on demand. */
 export function incomingRequest(source: RequestSource): Request {
-  // Some frameworks replace the global Request while the application starts.
+  // Look up the global Request now, because some frameworks replace it while the application
+  // starts.
   if (!(IncomingRequest.prototype instanceof Request))
     Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
   return new IncomingRequest(source) as unknown as Request;

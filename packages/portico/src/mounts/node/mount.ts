@@ -33,9 +33,9 @@ export interface Incoming {
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always the origin of `public_url`:
- * `X-Forwarded-…` headers are ignored. If the host's parser has read the body, serializes the body
- * again. The request aborts when the caller disconnects.
+ * Returns the request for the endpoints. Its origin is always the origin of `public_url`.
+ * `X-Forwarded-…` headers are ignored. If the host's parser has read the body, the body is
+ * serialized again. The request aborts when the caller disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
   discardAtEnd(asked);
@@ -48,7 +48,7 @@ function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
     discardAtEnd(asked);
-    // Start reading the body. Otherwise, Node would discard the rest itself, without the limit of
+    // Start reading the body. Otherwise, Node would discard the body itself, without the limit of
     // `discard`.
     if (!incoming.readableDidRead) incoming.read(0);
   }
@@ -82,14 +82,14 @@ function createRequest(
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
   // If the application has replaced the body with another stream, for example a decompressed one,
-  // the declared length is wrong.
+  // the declared length is no longer right.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
 /** Links the request to Node's message. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Remember the original target, because a router may need it and the URL no longer contains it.
+  // Keep the original target. A router may need it, and the URL no longer contains it.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
@@ -162,7 +162,8 @@ function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to serialize. The endpoint rejects the empty body instead.
+    // The body is nested too deeply to be serialized. Pass an empty body, which the endpoint
+    // rejects.
     return '';
   }
 }
@@ -185,15 +186,16 @@ function failing(error: Error): ReadableStream {
 }
 
 /**
- * Returns a body that has not been read yet. Cancelling the body does not close the connection, so
- * that a sender whose body is too large still gets the response.
+ * Returns a body that has not been read yet. If it is cancelled, the connection stays open. A
+ * sender whose body is too large then still gets the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Never pause a discarded body: no code reads it any more, so it would stay paused forever.
+        // Do not pause a discarded body. It would stay paused forever, because no code reads it any
+        // more.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -216,8 +218,8 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that nothing uses. Portico reads up to `MOST_DISCARDED` bytes of each to reach the next
- * request on the connection.
+ * Bodies that nothing reads. Portico reads up to `MOST_DISCARDED` bytes of each one, to reach the
+ * next request on the connection.
  */
 const discarding = new WeakSet<Readable>();
 
@@ -240,9 +242,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Turns a form that the host has parsed into fields again. A list becomes a repeated field. An
- * object becomes fields with brackets in their names. So does a list with one element, because
- * parsers create such a list only from `a[]=1`.
+ * Turns a form that the host's parser has parsed into fields again. A list becomes a repeated
+ * field. An object becomes fields with brackets in their names. So does a list with one element,
+ * because parsers create such a list only from `a[]=1`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -287,7 +289,7 @@ async function sendAnswer(
     outgoing.end();
     return;
   }
-  // Send the body in one piece: the framework saves its session when the response ends.
+  // Send the body in one piece, because the framework saves its session when the response ends.
   if (!(body instanceof ReadableStream)) {
     outgoing.end(body);
     return;
@@ -306,7 +308,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // A stream that fails before the endpoint reads it must not end the process.
+  // The stream may fail before the endpoint reads it. This must not end the process.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));

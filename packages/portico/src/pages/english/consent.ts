@@ -1,6 +1,6 @@
 /**
- * The texts of the consent page. `offline_access` has no text, because `tokens/scopes.ts` removes
- * this scope.
+ * The texts of the consent page. There is no text for `offline_access`, because `tokens/scopes.ts`
+ * removes this scope.
  */
 export const CONSENT = {
   'consent.page': 'Allow {client}?',

@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. There are no foreign keys, because a row can refer to another
- * row that was removed earlier.
+ * The schema of the first release. There are no foreign keys, because a row may refer to a row that
+ * has been removed.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -168,9 +168,9 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // Stored audit events, written only with `oauth_server:audit:keep`. The table is part of this
-    // migration because a released migration never changes. It contains no secrets, tokens or
-    // codes, and no hashes of them. Each id starts with the time of its event.
+    // Stored audit events. Rows are written only if `oauth_server:audit:keep` is on. A released
+    // migration never changes, so the table is part of this first migration. It contains no
+    // secrets, tokens or codes, and no hashes of them. Each id starts with the time of its event.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,

@@ -1,6 +1,6 @@
 /**
- * Rows without data, for locking. A transaction that counts rows first writes one of these rows, so
- * only one such transaction runs at a time.
+ * Rows without data that serve as locks. A transaction that counts rows first writes one of these
+ * rows, so only one such transaction runs at a time.
  */
 
 /**

@@ -3,9 +3,9 @@ import type { Migration } from '@portico/sql';
 /**
  * The outbox: receivers, and the messages for them.
  *
- * - `due_at` is when the next delivery to a receiver may start. The process that delivers sets it
- *   to the end of its lease and writes its id into `holder`.
- * - `number` counts the messages for one receiver.
+ * - `due_at` is when the next delivery to a receiver may start. A process that starts a delivery
+ *   takes a lease: it sets `due_at` to the end of the lease, and `holder` to the lease's name.
+ * - `number` orders the messages for one receiver.
  * - `is_troubled` is 1 if the last delivery failed or was slow.
  */
 const messages: Migration = {

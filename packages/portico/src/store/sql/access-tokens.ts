@@ -84,8 +84,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // The token's authorization and its details no longer exist, so it is unknown which grant
-    // started the access.
+    // The row of the token's authorization was removed, so it is unknown which grant started the
+    // access.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -128,7 +128,8 @@ export const ACCESS_TOKEN_COLUMNS =
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /**
- * A row that only blocks a key. Its hash is empty, its client id is unknown, and it has expired.
+ * Describes a row that only reserves an id, so that a lost statement cannot insert it later. Its
+ * hash and client id are empty, and it has expired.
  */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
@@ -136,7 +137,10 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'secret_hash',
 );
 
-/** A token's owner. A token that belongs to an authorization has the authorization's audience. */
+/**
+ * The owner of a token: a client, or an authorization. `audience` is null for an authorization's
+ * token, because the authorization contains the audience.
+ */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;

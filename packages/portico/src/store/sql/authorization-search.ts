@@ -34,7 +34,7 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // On some engines, a comparison of ids does not limit how many index entries are read. There,
+    // Some engines read all index entries, even if a comparison limits the ids. On these engines,
     // limit the number of rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
@@ -190,7 +190,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed after the first query.
+    // The client may have been removed between the two queries.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

@@ -120,7 +120,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Resolves once the revocation of this person's authorizations for this client is durable. */
+  /** Makes the revocation of this person's authorizations for this client durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -160,8 +160,8 @@ export class AuthorizationRecords {
     const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
-    // Use a transaction, because Portico retries transactions. The engine may abort the statement
-    // if another batch writes the same rows in a different order.
+    // Use a transaction, because Portico repeats a transaction that the engine aborts. The engine
+    // may abort it if another batch writes the same rows in a different order.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -172,7 +172,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Resolves once the revocation of all of the person's authorizations is durable. */
+  /** Makes the revocation of all of the person's authorizations durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -195,7 +195,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false once it is durable that there was nothing to revoke. */
+  /** Returns false, after making an earlier revocation durable. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

@@ -2,8 +2,8 @@ import { type Database, getDialect, type SqlConnection, type SqlParameter } from
 import { insertInto } from './statements.ts';
 
 /**
- * Two statements. The UPDATE claims a row: it changes the row only if the row is in the required
- * state. The INSERT runs only if the UPDATE changed the row.
+ * Statements that claim a row and insert another. The UPDATE changes a row only if it is in the
+ * required state. The INSERT runs only if the UPDATE changed a row.
  */
 export interface ClaimAndInsert {
   readonly claim: string;
@@ -28,23 +28,26 @@ export function claimAndInsert(
 
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
-  /** A check that must succeed before the claim. It starts with a write. */
+  /**
+   * A check that runs before the claim in the same transaction. If it returns false, nothing
+   * changes. Its first statement must be a write.
+   */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
-   * Called if the connection was lost before the store responded. Returns whether the claim took
-   * effect. False means that it never will.
+   * Called if the connection was lost before the store responded. Returns whether the row was
+   * inserted. If it returns false, a lost statement cannot insert the row later.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Updates one row and inserts another, or does neither. Returns false if no row was in the required
- * state for the UPDATE.
+ * Updates one row and inserts another, or does neither. Returns false if no row was in the state
+ * that the UPDATE requires.
  *
- * The UPDATE is the first statement of its transaction. On MySQL, a read before it would fix a
- * snapshot, which could miss a revocation. On other engines, a read before it could cause a
- * deadlock.
+ * Without a check (`first`), the UPDATE is the first statement of its transaction. Do not read
+ * before it: on MySQL, the read would fix a snapshot, which could miss a revocation. On other
+ * engines, it could cause a deadlock.
  */
 export async function claimThenInsert(
   database: Database,

@@ -58,7 +58,10 @@ export function keyValues({
   return [...columnsOf(keys), pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 
-/** Older releases that do not know the method `workload` find no keys in the row. */
+/**
+ * Returns the values of the four key columns. Older releases do not know the method `workload`.
+ * They treat such a client as a client without keys.
+ */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];
   const { workload } = keys;
@@ -91,9 +94,9 @@ export interface ClientRow {
   /** `private_key_jwt` or `workload`. Null for a client without keys. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
-  /** A workload's subject, if the method is `workload`. */
+  /** The key set of a client with keys. For the method `workload`, the workload's subject. */
   readonly jwks: string | null;
-  /** A workload's issuer, if the method is `workload`. */
+  /** The URL of the key set. For the method `workload`, the workload's issuer. */
   readonly jwks_uri: string | null;
   readonly pushes_requests: number | null;
   readonly dpop_bound_access_tokens: number | null;

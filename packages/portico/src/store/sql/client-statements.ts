@@ -57,7 +57,9 @@ export async function insertAll(
   return null;
 }
 
-/** Whether this client exists. A later client with the same id does not count. */
+/**
+ * Whether the stored client equals this one. Returns false if another client now has the same id.
+ */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -65,15 +67,15 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that a transaction inserts first and deletes last, so other transactions never
- * see the row. On every engine, a second insert of this id waits until the first transaction has
- * ended. Use this row as a lock if a step depends on all clients.
+ * The id of a row that serves as a lock for steps that depend on all clients. A transaction inserts
+ * the row first and deletes it last, so other transactions never see it. On every engine, a second
+ * insert of this id waits until the first transaction has ended.
  */
 export const TURN = 'one at a time';
 
 /**
- * Runs the work while no other transaction can insert the row `TURN`, so that these transactions
- * run one at a time. The row is a copy of this client.
+ * Inserts the row `TURN`, runs the work, and deletes the row. Transactions that do this run one at
+ * a time. The row is a copy of this client.
  */
 export async function inTurn<T>(
   connection: SqlConnection,

@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether the server currently accepts a client with this id. If not, look-ups by the client's id
- * or tokens treat the client as revoked. Only the list of all clients and a person's list of
- * authorizations show the stored state.
+ * Whether the server currently accepts a client with this id. A client that is not accepted counts
+ * as revoked wherever it is looked up by its id or by a token. The list of all clients and a
+ * person's list of authorizations ignore this function.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -57,9 +57,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
-   * the new client was inserted. Simultaneous calls run one after the other, even in different
-   * processes. Each call sees the clients that earlier calls inserted.
+   * Inserts the client unless a matching client exists. Returns the oldest matching client, or null
+   * if the new client was inserted. Simultaneous calls run one after the other, even in different
+   * processes, so each call sees the clients of earlier calls.
    */
   insertClientUnless(
     client: Client,
@@ -75,8 +75,8 @@ export class ClientRecords {
           if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
-      // Run this in a new transaction with the row `TURN`, so that it starts after the lost
-      // transaction has ended.
+      // Read in a new transaction with the row `TURN`, so that it starts after the lost transaction
+      // has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -96,8 +96,8 @@ export class ClientRecords {
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // Run this in a new transaction with the row `TURN`, so that it starts after the lost
-      // transaction has ended.
+      // Read in a new transaction with the row `TURN`, so that it starts after the lost transaction
+      // has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -153,9 +153,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the result of the rotation was lost, rotate again. Then the lost statement has no effect
-    // if it runs later. Otherwise, it would end the secret that the application uses, although no
-    // one has received the new secret.
+    // If the store's response was lost, rotate again. A lost statement that runs later then changes
+    // nothing. Without this, it would end the secret that the application uses, and no one has
+    // received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -167,7 +167,7 @@ export class ClientRecords {
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
    * the client, or if the client is revoked. A given logo replaces the old one, and null removes
-   * it. The addition must have the same result if it runs twice.
+   * it. `addition` may run twice, so its second run must not change the result.
    */
   updateClient(
     read: Client,
@@ -184,13 +184,13 @@ export class ClientRecords {
         await addition?.(connection);
         return true;
       },
-      // Run this in a new transaction. It waits until the lost transaction has ended.
+      // Read in a new transaction. It waits until the lost transaction has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // Write the addition again, because the client's row does not show whether it was
+          // Run the addition again, because the client's row does not show whether it was
           // committed.
           await addition?.(connection);
           return true;

@@ -58,8 +58,8 @@ export class CodeRecords {
 
   /**
    * Marks the code as used without issuing tokens, because the request did not match the code. If
-   * the code was already used and the client that it was issued to sends it again, revokes the
-   * authorization. Returns whether this call revoked the authorization.
+   * the code was already used and its own client sends it again, revokes the authorization. Returns
+   * whether this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -90,7 +90,8 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization unless its code was only replaced. Returns why no tokens were issued.
+   * Revokes the authorization, unless a new code replaced this one. Returns why no tokens were
+   * issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);

@@ -168,8 +168,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies a request that has no answer yet, or that an earlier statement with a lost result has
- * denied. Takes the same values as `ANSWER`.
+ * Like `ANSWER`, for a second attempt to deny. Also matches a request that is already denied,
+ * because the first attempt may have succeeded although its result was lost.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

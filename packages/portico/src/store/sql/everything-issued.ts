@@ -54,7 +54,7 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked some on a primary whose standbys had not yet received the
+    // An earlier run may have revoked the last authorizations without the standbys receiving the
     // change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
@@ -62,9 +62,9 @@ export class EverythingIssued {
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`. Revokes the active ones that
-   * skipped the consent page because of an earlier authorization whose id is at most `newestId`.
-   * Also returns how many were active.
+   * Reads the first `limit` authorizations with ids above `after`. Revokes each active one that was
+   * allowed without the consent page because of an authorization with an id up to `newestId`. Also
+   * returns how many of them were active.
    */
   async revokeGoingBack(
     after: string,

@@ -129,13 +129,16 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The conditions for unused clients that no operator registered. Each condition uses one index. */
+/**
+ * The conditions that find clients to remove. No operator registered them, and they are not in use.
+ * Each condition uses one index.
+ */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep blocked URLs. Also keep clients with a fresh document, because pages can show them
-    // without writing to the store.
+    // Keep revoked rows: they block their URLs. Also keep clients with a fresh document, because
+    // pages can then show them without another write.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

@@ -17,8 +17,8 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
- * person, by client, or by id.
+ * The index of `oauth_families f` to use for a filter: the condition that the index covers, and the
+ * index's order.
  */
 export interface FamilyIndex extends Where {
   readonly order: string;
@@ -28,8 +28,8 @@ export interface FamilyIndex extends Where {
 const ABOVE_ALL = '~';
 
 /**
- * Returns the index for this filter: by person if the filter has a person, or by client if it has a
- * client. Otherwise returns the index by id.
+ * Returns the index for this filter: by person if the filter has a person, else by client if it has
+ * a client, else by id.
  */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
@@ -55,9 +55,9 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 }
 
 /**
- * Returns the condition for a person's rows. If the engine plans without the values, the condition
- * is a range: with `=`, the planner would ignore the index's order and read the whole table for
- * each batch.
+ * Returns the condition for a person's rows. Some engines plan a statement before they know its
+ * values. There, the condition is a range. With `=`, the planner would ignore the index's order and
+ * read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -55,7 +55,10 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
   ];
 }
 
-/** A row that only blocks a key: it is revoked from the start and has no code and no mark. */
+/**
+ * Describes a row that only reserves an id, so that a lost statement cannot insert it later. The
+ * row is revoked from the start and has no code and no mark.
+ */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, ' +
@@ -120,8 +123,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Prefix of a stored thumbprint. It marks an authorization that had unbound refresh tokens before
- * it was bound to this key. No thumbprint starts with this character.
+ * Prefix of a stored thumbprint. It means that the authorization had refresh tokens without a key
+ * before it was bound to this key. No thumbprint starts with this character.
  */
 const LATE = '+';
 
@@ -208,8 +211,8 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token has the authorization's mark. All refresh tokens of the authorization contain
- * the mark, even used ones. No other token contains it.
+ * Whether the token contains the authorization's mark. All refresh tokens of the authorization
+ * contain it, even used ones. Tokens of other authorizations do not.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
@@ -223,8 +226,8 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * How precise `prune_after` is. It may be too late by the remaining lifetime divided by this
- * number. Otherwise, every refresh would have to write `prune_after`, which is in an index.
+ * Limits how much too late `prune_after` may be: the remaining lifetime divided by this number. An
+ * exact time would change with every refresh, and each change would update an index.
  */
 const PRUNING_SLACK = 60;
 

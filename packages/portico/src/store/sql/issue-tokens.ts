@@ -5,23 +5,23 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * One use of a code or refresh token. The UPDATE changes the authorization's row, so a second use
- * finds the row changed.
+ * The use of a code or refresh token. The UPDATE changes the authorization's row, so the code or
+ * token cannot be used a second time.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values for the UPDATE. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued. Called if the row is not in the required state and never will
-   * be.
+   * Returns why no tokens were issued. Called if the UPDATE did not find the row in the required
+   * state.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Returns two statements. This UPDATE marks a code or refresh token as used. An INSERT adds its
- * access token.
+ * Combines this UPDATE, which marks a code or refresh token as used, with the INSERT for its access
+ * token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
   return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // A code or token must not be used up without a response. Find out whether the access token was
-  // inserted. If not, prevent a later insert.
+  // The connection was lost. If the code or token was used up, the client must get a response. So
+  // find out whether the access token was inserted. If not, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -65,8 +65,8 @@ export async function issueTokens(
 }
 
 /**
- * Whether the authorization is active and this is its current refresh token. Otherwise, another
- * process may have responded, and the client may have used that response.
+ * Whether the authorization is active and this is its current refresh token. If not, another
+ * process may already have sent a response that the client uses.
  */
 async function isLastWord(
   database: Database,

@@ -1,15 +1,15 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
- * Finds out whether a statement inserted its row after the store's response was lost (decision 9).
- * If the row does not exist, a blocking row with the same key is inserted. If the lost statement
- * arrives later, the key is taken, so the whole statement fails, including its UPDATE.
+ * Statements that find out whether a lost statement inserted its row (decision 9). If the row does
+ * not exist, a blocking row with the same key is inserted. If the lost statement arrives later, it
+ * fails completely, because the key is taken.
  */
 export interface BlockingRow {
   readonly insert: string;
   /** The number of time columns in the blocking row. All of them get the time of the insert. */
   readonly times: number;
-  /** Finds the lost statement's row, by its key and by a hash that no other row has. */
+  /** Finds the lost statement's row by its key and its hash. A blocking row has another hash. */
   readonly find: string;
 }
 
@@ -32,9 +32,9 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  * that the lost statement cannot insert the row later.
  *
  * On every engine, inserting the blocking row waits until all other transactions with this key have
- * ended. The row is written even if it exists. So `true` never comes from a standby, and PostgreSQL
- * responds only after its standbys have the row. Each attempt waits only briefly and is then
- * repeated, so that other work can use the connection in between.
+ * ended. If the row exists, this function writes it again. So `true` never comes from an outdated
+ * standby, and PostgreSQL responds only after its standbys have the row. Each attempt waits only
+ * briefly. Then the transaction is repeated, so that other work can use the connection in between.
  */
 export function settleInsert(
   database: Database,

@@ -6,22 +6,25 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Starts authorizations that a person approved. An UPDATE marks the approved row, for example a
- * consent request. The same transaction inserts the authorization and its code.
+ * Starts authorizations that a person approved. One transaction marks the approved row, for example
+ * a consent request, and inserts the authorization with its code.
  */
 export class NewAuthorizations {
   readonly #database: Database;
   readonly #statements: ClaimAndInsert;
 
-  /** `claim` is an UPDATE that changes the row only if the row is not approved yet. */
+  /**
+   * `claim` is the UPDATE that marks the row as approved. It must change no row that was approved
+   * before.
+   */
   constructor(database: Database, claim: string) {
     this.#database = database;
     this.#statements = claimAndInsert(database, claim, 'oauth_families', NEW_FAMILY_COLUMNS);
   }
 
   /**
-   * Runs the UPDATE with these values and inserts the authorization, or does neither. Returns false
-   * if the UPDATE changed no row, or if a condition is not met.
+   * Runs the UPDATE with these values and inserts the authorization with its code, or does neither.
+   * Returns false if the UPDATE changed no row, or if a condition is not met.
    */
   begin(
     claim: readonly SqlParameter[],
@@ -78,9 +81,10 @@ const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write, because a read takes no lock or fixes a snapshot.
- * The write must change the row: Galera does not share locks between nodes, so only changed rows
- * conflict. The only effect is that the row is kept a millisecond longer.
+ * Locks the earlier authorization with a write: on some engines a read takes no lock, and on others
+ * it fixes a snapshot. The write must change a value, because Galera detects conflicts between
+ * nodes only by changed rows. The new value has no effect except that the row is kept a millisecond
+ * longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

@@ -198,8 +198,9 @@ function toOutboxRow(row: Row): OutboxRow {
 }
 
 /**
- * Removes one message. The statement that removes the row determines which counter decreases. So
- * the message is counted once, even if an operator discards it during its delivery.
+ * Removes one message and decreases the counter of its state. An operator may discard a message
+ * during its delivery. Only the statement that removes the row changes a counter, so the message is
+ * counted once.
  */
 async function removeOne(connection: SqlConnection, { id, receiverId }: Place): Promise<boolean> {
   for (const state of ['waiting', 'undelivered'] as const) {

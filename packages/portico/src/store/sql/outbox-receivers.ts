@@ -3,7 +3,7 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that never comes. Used if no delivery is due. */
+/** A time that is never reached. Receivers without a due delivery have it. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
@@ -147,7 +147,7 @@ export class OutboxReceivers {
     return affected === 1;
   }
 
-  /** Ends a lease after deliveries. Removes the last message in the same transaction. */
+  /** Ends a lease after deliveries. Removes the last delivered message in the same transaction. */
   async release(lease: Lease, { dueAt, isTroubled, delivered }: TurnEnd): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const isRemoved = delivered !== null && (await removeWaiting(connection, delivered));
@@ -157,7 +157,10 @@ export class OutboxReceivers {
     });
   }
 
-  /** Ends a lease after a failed attempt. With `isLast`, the message moves behind all others. */
+  /**
+   * Ends a lease after a failed attempt. If `isLast` is true, moves the message behind the
+   * receiver's other messages.
+   */
   async fail(
     lease: Lease,
     { message, reason, isLast }: FailedMessage,
@@ -199,7 +202,10 @@ export class OutboxReceivers {
     }));
   }
 
-  /** Resets the number of dropped messages after an operator has seen it. */
+  /**
+   * Resets the number of dropped messages. Call this after an operator has discarded the receiver's
+   * messages.
+   */
   async forgetDropped(receiver: string | null): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -233,15 +239,17 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right, so the columns that depend on `waiting` come before the
-// assignment that changes it. During a delivery, the next delivery becomes due only when the lease
-// ends.
+// MySQL assigns from left to right. So the columns that depend on `waiting` come before the
+// assignment that changes it. While a process holds a lease, `due_at` does not change.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
-/** A number above the numbers of all messages that were not moved. */
+/**
+ * Added to the number of a message that moves back. It is larger than all numbers of other
+ * messages.
+ */
 const BEHIND = 2 ** 50;
 const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
 const MOVE_BACK = `UPDATE oauth_outbox_messages SET number = ? +
@@ -262,8 +270,9 @@ interface Ended extends LeaseEnd {
 
 /**
  * Ends a lease and counts the waiting messages. The first statement locks the row, so that no
- * message is added in the meantime. A count that is too high would make the receiver due again and
- * again. Returns false and counts nothing if the lease had already ended.
+ * message is added before the count is written. If the count was too high, the receiver would
+ * become due again without a message. Returns false and counts nothing if the lease had already
+ * ended.
  */
 async function end(
   connection: SqlConnection,

@@ -102,8 +102,8 @@ const ANSWER_COLUMNS =
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
 /**
- * Reads with a write, because a write waits for the standbys. Otherwise, a failover could lose the
- * response.
+ * Reads the response with an UPDATE. The database confirms a write only after its standbys have it,
+ * so a failover cannot lose the refresh whose response is returned.
  */
 const READ_ANSWER_BY_WRITING =
   'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +

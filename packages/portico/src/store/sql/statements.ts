@@ -31,8 +31,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Resolves once it is durable that there is nothing to revoke. If the read may have returned data
- * that is not durable yet, rewrites the revocation unchanged.
+ * Makes an earlier revocation durable. Call this if a statement found no row to revoke. On engines
+ * whose reads may return data that is not durable yet, rewrites the revocation unchanged.
  */
 export async function confirmRevocation(
   database: Database,
@@ -52,9 +52,9 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that match the condition, ordered by its column. The
- * order matters: PostgreSQL plans the statement without its values and expects a third of the table
- * to match. Without the order, it would read the whole table instead of the index.
+ * Returns the keys of at most `limit` rows that match the condition, ordered by its column. Do not
+ * remove the order. PostgreSQL plans the statement without its values and expects a third of the
+ * table to match. Without the order, it would read the whole table instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -104,9 +104,9 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key, and sets the outcome `void` on rows without an
- * outcome. Returns how many it changed, and the last key that it read. The key is null if there are
- * no more rows.
+ * Reads the first `limit` rows after this key. Ends those without an outcome by setting the outcome
+ * `void`. Returns how many it ended, and the last key that it read. The key is null if there are no
+ * more rows.
  */
 export async function voidOpen(
   connection: SqlConnection,

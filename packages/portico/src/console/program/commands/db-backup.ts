@@ -42,8 +42,8 @@ export const addDbBackup: AddCommands = (program, context) => {
 };
 
 /**
- * Creates an empty file that only its owner can read; SQLite then fills it. Fails if the file
- * exists, because another copy may be in progress.
+ * Creates an empty file that only its owner can read. SQLite then fills it. Fails if the file
+ * exists, because another backup may be writing to it.
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
   const folder = path.dirname(target);
@@ -64,7 +64,7 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** Copies the database and flushes the copy to disk, which the engine does not do. */
+/** Copies the database. Flushes the copy to disk, because the engine does not. */
 async function copy(
   context: ConsoleContext,
   write: () => Promise<unknown>,

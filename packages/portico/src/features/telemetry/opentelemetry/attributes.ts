@@ -2,7 +2,10 @@ import type { Attributes } from '@opentelemetry/api';
 import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
-/** The names of metrics and spans, from OpenTelemetry's semantic conventions where they exist. */
+/**
+ * The names of metrics and spans. They are from OpenTelemetry's semantic conventions, if those have
+ * a name.
+ */
 
 export const SCOPE = 'portico';
 
@@ -43,8 +46,8 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods from RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values,
- * because anyone can send any method.
+ * The methods from RFC 9110 section 9 and RFC 5789. Anyone can send any other method, so other
+ * methods must not become attribute values.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -67,8 +70,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Returns a function that creates the value for each key once and then reuses it. It never forgets
- * a value, so use it only for keys with few values, for example tasks, statuses and reasons.
+ * Returns a function that creates the value for each key once and then reuses it. The function
+ * keeps all values, so use it only for few keys, for example tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

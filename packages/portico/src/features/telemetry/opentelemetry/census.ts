@@ -9,12 +9,12 @@ const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long a count is reused: at least this many milliseconds, and at least ten times as long as
- * the count took. Counting a million rows takes about two minutes.
+ * How long a count is used: at least this many milliseconds, and at least ten times as long as
+ * counting took. Counting a million rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
-/** How long a metrics collection waits for a count, in milliseconds. */
+/** How long metrics collection waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
 /** The clock of a `Census`, in milliseconds. */
@@ -71,7 +71,8 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is unavailable. Other metrics show this, and an old number would hide it.
+      // The store is not available. Report no number: an old one would hide the failure, which
+      // other metrics show.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -80,7 +81,7 @@ export class Census {
 }
 
 /**
- * Returns the result of the work, or `otherwise` if the work takes too long. A metrics collection
+ * Returns the result of the work, or `otherwise` if the work takes too long. Metrics collection
  * must not wait for a store that does not respond.
  */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {

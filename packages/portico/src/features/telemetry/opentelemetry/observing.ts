@@ -11,20 +11,22 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   observeConnections(meter, server);
   const authorizations = new Census((after, limit) => server.authorizations(after, limit));
   observeCensus(
-    gauge('portico.authorizations', 'Authorizations that are alive', '{authorization}'),
+    gauge('portico.authorizations', 'Active authorizations', '{authorization}'),
     authorizations,
   );
   const clients = new Census((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
   observeOutbox(gauge('portico.outbox.messages', 'Messages in the outbox', '{message}'), server);
-  gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
-    // Report no age if the server has no keys or they cannot be read.
-    const keys = await inTime(
-      server.signingKeys().catch(() => []),
-      [],
-    );
-    for (const { algorithm, age } of keys) result.observe(age, { [ALGORITHM]: algorithm });
-  });
+  gauge('portico.signing_key.age', 'Age of the current signing key', 's').addCallback(
+    async (result) => {
+      // If the server has no keys or cannot read them, report no age.
+      const keys = await inTime(
+        server.signingKeys().catch(() => []),
+        [],
+      );
+      for (const { algorithm, age } of keys) result.observe(age, { [ALGORITHM]: algorithm });
+    },
+  );
 }
 
 function observeOutbox(
@@ -50,7 +52,7 @@ function observeCensus(gauge: ReturnType<Meter['createObservableGauge']>, census
 
 function observeRetries(meter: Meter, server: ObservedServer): void {
   const counter = meter.createObservableCounter('portico.store.retries', {
-    description: 'Statements and transactions that were run again',
+    description: 'Statements and transactions that were retried',
     unit: '{retry}',
   });
   counter.addCallback((result) => {
@@ -68,7 +70,7 @@ function observeConnections(meter: Meter, server: ObservedServer): void {
   const count = updown('db.client.connection.count', 'Connections to the database', '{connection}');
   const waiting = updown(
     'db.client.connection.pending_requests',
-    'Who waits for a connection',
+    'Statements and transactions that wait for a connection',
     '{request}',
   );
   const most = updown('db.client.connection.max', 'Connections at most', '{connection}');

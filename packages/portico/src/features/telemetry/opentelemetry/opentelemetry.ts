@@ -28,14 +28,14 @@ export interface OpenTelemetryOptions {
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Look up the global provider at the first measurement, because the application may register it
-  // late.
+  // Look up the global provider only at the first measurement, because the application may register
+  // it late.
   const meters = () =>
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // The global tracer provider can be used immediately: it passes spans on to a provider that is
-  // registered later.
+  // The global tracer provider can be used before registration: it passes spans on to the provider
+  // that is registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {

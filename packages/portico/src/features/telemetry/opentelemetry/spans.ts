@@ -71,8 +71,8 @@ export class Spans {
 }
 
 /**
- * Reasons that mark the span as failed. A refusal is not a failure of the server: its reason is
- * recorded, but the span's status stays unset.
+ * Reasons that mark a span as failed. A refusal is not a failure of the server, so only its reason
+ * is recorded.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
