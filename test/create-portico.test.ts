@@ -757,6 +757,9 @@ describe('a started application', () => {
 
   test.each([
     ['express', 'orders:read'],
+    ['fastify', 'orders:read'],
+    ['hono', 'orders:read'],
+    ['koa', 'orders:read'],
     ['node', 'orders:read'],
     ['kit', 'notes:read'],
   ])('that is new gives a token to the first client: %s', async (framework, scope) => {
@@ -777,12 +780,22 @@ describe('a started application', () => {
         ? [path.join(ROOT, 'packages/portico/bin/portico.js'), 'serve']
         : ['--env-file=.env', 'server.ts'];
     const running = await startProgram(folder, [process.execPath, ...start], url);
+    const names = framework === 'kit' ? { identifier: email, password } : { email, password };
+    // Another site sends the form, to sign the person in to an account that it knows.
+    for (const site of ['cross-site', 'same-site']) {
+      const forged = await fetch(`${url}/login`, {
+        method: 'POST',
+        headers: { 'Sec-Fetch-Site': site },
+        body: new URLSearchParams(names),
+        redirect: 'manual',
+      });
+      expect(forged.status).toBe(403);
+    }
     const { tokens } = await runCodeFlow(
       url,
       clientIn(made.stdout),
       `openid ${scope}`,
       async (visitor, page) => {
-        const names = framework === 'kit' ? { identifier: email, password } : { email, password };
         const answer = await visitor.submit(page, names);
         return visitor.visit(answer.headers.get('location') ?? '');
       },

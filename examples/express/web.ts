@@ -56,6 +56,9 @@ export function createWeb(users: Users, application: Application, secret: string
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });
   app.post('/login', (req, res, next) => {
+    // Another site must not sign people in to its own account.
+    if (/^(cross|same)-site$/.test(req.get('sec-fetch-site') ?? ''))
+      return void res.sendStatus(403);
     const body = req.body as { readonly return_to?: string };
     const back = returnPath(body.return_to ?? null);
     const failureRedirect = `/login?return_to=${encodeURIComponent(back)}`;

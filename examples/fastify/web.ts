@@ -44,6 +44,9 @@ export async function createWeb(
       <button>Sign in</button></form>`);
   });
   fastify.post<{ Body: Login }>('/login', async (request, reply) => {
+    // Another site must not sign people in to its own account.
+    if (/^(cross|same)-site$/.test(request.headers['sec-fetch-site'] ?? ''))
+      return reply.code(403).send();
     const { email = '', password = '', return_to: returnTo = null } = request.body;
     const back = returnPath(returnTo);
     const user = users.byEmail(email);

@@ -5,6 +5,7 @@ holdStack({
   name: 'Bun',
   folder: 'bun',
   normalises: true,
+  foreignForm: 403,
   parsesJson: false,
   hashed: /^\$argon2id\$/,
 });

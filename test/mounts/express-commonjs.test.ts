@@ -5,5 +5,6 @@ holdStack({
   name: 'portico/express, in CommonJS',
   folder: 'express-commonjs',
   normalises: false,
+  foreignForm: 403,
   parsesJson: true,
 });

@@ -6,5 +6,6 @@ holdStack({
   folder: 'nest-express',
   hashed: /^\$argon2id\$/,
   normalises: false,
+  foreignForm: 403,
   parsesJson: true,
 });

@@ -5,5 +5,6 @@ holdStack({
   name: 'Nest on Fastify',
   folder: 'nest-fastify',
   normalises: false,
+  foreignForm: 403,
   parsesJson: false,
 });

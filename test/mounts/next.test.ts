@@ -6,5 +6,7 @@ holdStack({
   folder: 'next',
   hashed: /^\$argon2id\$/,
   normalises: true,
+  foreignForm: 403,
+  formPath: '/login/submit',
   parsesJson: false,
 });

@@ -11,8 +11,9 @@ import { openUsers } from '../../examples/express/users.ts';
 import { installExample } from '../../examples/install.ts';
 import { holdContract } from '../mounts/contract.ts';
 import type { RunningContender, Traits } from './mounts.ts';
-import { ADA, PASSWORD } from './portal.ts';
+import { ADA, GRACE, PASSWORD } from './portal.ts';
 import { freePort } from './free-port.ts';
+import { createVisitor, type Visitor } from './visitor.ts';
 
 const run = promisify(execFile);
 
@@ -25,8 +26,10 @@ const run = promisify(execFile);
  */
 export interface Stack extends Traits {
   readonly folder: string;
-  /** The status of its sign-in page for a form from another site, if the framework checks that. */
-  readonly foreignForm?: number;
+  /** The status of its sign-in for a form from another site. */
+  readonly foreignForm: number;
+  /** The path that its sign-in form is sent to. Default: /login. */
+  readonly formPath?: string;
 }
 
 /**
@@ -43,19 +46,42 @@ export function holdStack(stack: Stack): void {
 
     holdContract({ ...stack, start: (config) => startStack(folder, config) });
 
-    const { foreignForm } = stack;
-    if (foreignForm === undefined) return;
+    test('a cookie that another person planted is not signed in by a sign-in', async () => {
+      const running = await startStack(folder);
+      try {
+        const signIn = async (visitor: Visitor, email: string) =>
+          visitor.submit(await visitor.visit('/login'), { email, password: PASSWORD });
+        const whoIs = async (visitor: Visitor) =>
+          /(?:ada|grace)@example\.com/.exec(
+            await (await visitor.visit('/oauth/applications')).text(),
+          )?.[0];
+        const [other, visitor] = [createVisitor(running.url), createVisitor(running.url)];
+        await signIn(other, GRACE);
+        for (const cookie of other.cookies().split('; ')) visitor.accept(`${cookie}; Path=/`);
+        await signIn(visitor, ADA);
+        expect(await whoIs(visitor)).toBe(ADA);
+        expect(await whoIs(other)).not.toBe(ADA);
+      } finally {
+        await running.close();
+      }
+    });
+
+    const { foreignForm, formPath = '/login' } = stack;
     test('a form that another site sends is refused, but for those that applications send to Portico', async () => {
       const running = await startStack(folder);
       try {
         const send = (to: string) =>
           fetch(`${running.url}${to}`, {
             method: 'POST',
-            headers: { Origin: 'https://evil.example', Accept: 'text/html' },
+            headers: {
+              Origin: 'https://evil.example',
+              'Sec-Fetch-Site': 'cross-site',
+              Accept: 'text/html',
+            },
             body: new URLSearchParams({ email: ADA, password: PASSWORD, grant_type: 'none' }),
             redirect: 'manual',
           });
-        expect((await send('/login')).status).toBe(foreignForm);
+        expect((await send(formPath)).status).toBe(foreignForm);
         expect((await send('/oauth/token')).status).toBe(401);
       } finally {
         await running.close();

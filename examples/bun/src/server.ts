@@ -35,6 +35,9 @@ Bun.serve({
         html(`<!doctype html><title>Sign in</title><form method="post">
           <input name="email"> <input name="password" type="password"> <button>Sign in</button></form>`),
       async POST(request) {
+        // Another site must not sign people in to its own account.
+        if (/^(cross|same)-site$/.test(request.headers.get('sec-fetch-site') ?? ''))
+          return new Response('Forbidden', { status: 403 });
         const form = await request.formData();
         const user = userByEmail(String(form.get('email')));
         const isRight =

@@ -10,6 +10,9 @@ const server = authorizationServerOf(application);
 const portico = createHandler<Deno.ServeHandlerInfo>(server, mcpServerOf(application));
 
 async function signIn(request: Request, url: URL): Promise<Response> {
+  // Another site must not sign people in to its own account.
+  if (/^(cross|same)-site$/.test(request.headers.get('sec-fetch-site') ?? ''))
+    return new Response('Forbidden', { status: 403 });
   const form = await request.formData();
   const user = userByEmail(String(form.get('email')));
   if (user === null || !(await bcrypt.compare(String(form.get('password')), user.password_hash)))

@@ -29,7 +29,10 @@ async function start() {
     res.send(`<!doctype html><title>Sign in</title><form method="post" action="/login?return_to=${returnTo}">
       <input name="email"> <input name="password" type="password"> <button>Sign in</button></form>`);
   });
-  app.post('/login', async (req, res) => {
+  app.post('/login', async (req, res, next) => {
+    // Another site must not sign people in to its own account.
+    if (/^(cross|same)-site$/.test(req.get('sec-fetch-site') ?? ''))
+      return void res.sendStatus(403);
     const { email, password } = req.body as { email: string; password: string };
     const back = returnPath(String(req.query.return_to ?? ''));
     const user = userByEmail(email);
@@ -37,9 +40,13 @@ async function start() {
       res.redirect(`/login?return_to=${encodeURIComponent(back)}`);
       return;
     }
-    if (req.session.userId !== user.id) delete req.session.portico;
-    req.session.userId = user.id;
-    res.redirect(303, back);
+    const { portico } = req.session;
+    req.session.regenerate((error) => {
+      if (error) return next(error);
+      if (portico?.userId === user.id) req.session.portico = portico;
+      req.session.userId = user.id;
+      res.redirect(303, back);
+    });
   });
   app.get('/api/orders', (_, res) => {
     token().requireScope('orders:read');

@@ -46,8 +46,11 @@ export class SessionSerializer extends PassportSerializer {
 @Injectable()
 class LoginGuard extends AuthGuard('local') {
   async canActivate(context: ExecutionContext) {
+    const request = context.switchToHttp().getRequest<Request>();
+    // Another site must not sign people in to its own account.
+    if (/^(cross|same)-site$/.test(request.get('sec-fetch-site') ?? '')) return false;
     await super.canActivate(context);
-    await super.logIn(context.switchToHttp().getRequest());
+    await super.logIn(request);
     return true;
   }
 }

@@ -25,6 +25,9 @@ export class AuthController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
+    // Another site must not sign people in to its own account.
+    if (/^(cross|same)-site$/.test(request.headers['sec-fetch-site'] ?? ''))
+      return reply.code(403).send();
     const user = await this.users.withPassword(form.email ?? '', form.password ?? '');
     const back = returnPath(returnTo ?? null);
     if (user === null) return reply.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);

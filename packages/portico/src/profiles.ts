@@ -30,7 +30,12 @@ export interface SecurityProfile {
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
-  /** How far `iat` and `nbf` of an organization's assertion may be in the future, in seconds. */
+  /**
+   * How far `iat` and `nbf` of an organization's assertion may be in the future, in seconds, even
+   * if the issuer has a shorter `clock_tolerance`.
+   */
+  readonly leastAhead: number;
+  /** How far they may be in the future at most, even if the tolerance is longer. */
   readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
@@ -70,6 +75,7 @@ const UNKNOWN: SecurityProfile = {
   refreshTokensStay: true,
   missingVerifierIsWrong: true,
   onlyIssuerIsAudience: true,
+  leastAhead: 0,
   longestAhead: 0,
   clientProblem: () => UNKNOWN_PROFILE,
   registrationProblem: () => UNKNOWN_PROFILE,

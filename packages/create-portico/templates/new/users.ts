@@ -25,6 +25,9 @@ export async function checkPassword(email: unknown, password: unknown) {
   return attempt.outcome === 'right' ? attempt.value : undefined;
 }
 
+// Another site must not sign people in to its own account.
+export const isForeign = (site = '') => /^(cross|same)-site$/.test(site);
+
 export const loginPage = (returnTo: string) => `<!doctype html><title>Sign in</title>
   <form method="post" action="/login">
     <input type="hidden" name="return_to" value="${returnTo.replaceAll('&', '&amp;')}">

@@ -4,6 +4,9 @@ import { currentSession } from '../../../lib/session';
 import { userByEmail } from '../../../lib/users';
 
 export async function POST(request: Request) {
+  // Another site must not sign people in.
+  if (/^(cross|same)-site$/.test(request.headers.get('sec-fetch-site') ?? ''))
+    return new Response('Forbidden', { status: 403 });
   const form = await request.formData();
   const back = returnPath(String(form.get('return_to')));
   const user = userByEmail(String(form.get('email')));

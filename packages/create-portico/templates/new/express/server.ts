@@ -3,7 +3,7 @@ import session from 'express-session';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
 import definition from './portico.ts';
-import { checkPassword, loginPage } from './users.ts';
+import { checkPassword, isForeign, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
@@ -22,6 +22,7 @@ app.get('/login', (req, res) => {
   res.send(loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null)));
 });
 app.post('/login', async (req, res, next) => {
+  if (isForeign(req.get('sec-fetch-site'))) return void res.sendStatus(403);
   const { email, password, return_to: returnTo } = req.body as Record<string, string | undefined>;
   const back = returnPath(returnTo ?? null); // a path of this host
   const user = await checkPassword(email, password);

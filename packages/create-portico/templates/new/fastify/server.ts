@@ -5,7 +5,7 @@ import createFastify from 'fastify';
 import { bearer, bearerErrors, portico } from 'portico/fastify';
 import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
 import definition from './portico.ts';
-import { checkPassword, loginPage } from './users.ts';
+import { checkPassword, isForeign, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
@@ -28,6 +28,7 @@ fastify.get<{ Querystring: Login }>('/login', (request, reply) =>
   reply.type('text/html').send(loginPage(returnPath(request.query['return_to'] ?? null))),
 );
 fastify.post<{ Body: Login }>('/login', async (request, reply) => {
+  if (isForeign(request.headers['sec-fetch-site'])) return reply.code(403).send();
   const { email, password, return_to: returnTo } = request.body;
   const back = returnPath(returnTo ?? null); // a path of this host
   const user = await checkPassword(email, password);

@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { bearer, portico } from 'portico/hono';
 import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
 import definition, { type Env } from './portico.ts';
-import { checkPassword, loginPage } from './users.ts';
+import { checkPassword, isForeign, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
@@ -17,6 +17,7 @@ app.use('/api/*', bearer(server)); // token() works in the handlers below
 
 app.get('/login', (c) => c.html(loginPage(returnPath(c.req.query('return_to') ?? null))));
 app.post('/login', bodyLimit({ maxSize: 10_000 }), async (c) => {
+  if (isForeign(c.req.header('sec-fetch-site'))) return c.body(null, 403);
   const { email, password, return_to: returnTo } = await c.req.parseBody();
   const back = returnPath(typeof returnTo === 'string' ? returnTo : null); // a path of this host
   const user = await checkPassword(email, password);

@@ -5,7 +5,7 @@ import session from 'koa-session';
 import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
 import { bearer, portico } from 'portico/koa';
 import definition from './portico.ts';
-import { checkPassword, loginPage } from './users.ts';
+import { checkPassword, isForeign, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const server = authorizationServerOf(application);
@@ -24,6 +24,7 @@ router.get('/login', (ctx) => {
   ctx.body = loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null));
 });
 router.post('/login', async (ctx) => {
+  if (isForeign(ctx.get('sec-fetch-site'))) ctx.throw(403);
   const {
     email,
     password,

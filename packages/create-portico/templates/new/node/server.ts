@@ -4,7 +4,7 @@ import { returnPath, startApplication, authorizationServerOf, token } from 'port
 import { portico } from 'portico/node';
 import definition from './portico.ts';
 import { beginSession } from './sessions.ts';
-import { checkPassword, loginPage } from './users.ts';
+import { checkPassword, isForeign, loginPage } from './users.ts';
 
 const application = await startApplication(definition);
 const mount = portico(authorizationServerOf(application));
@@ -23,6 +23,10 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
         .end(JSON.stringify({ orders: [], of }));
     });
   } else if (url.pathname === '/login' && incoming.method === 'POST') {
+    if (isForeign(incoming.headers['sec-fetch-site'])) {
+      outgoing.writeHead(403, { Connection: 'close' }).end();
+      return;
+    }
     // A sign-in form is short. A longer body would only fill the memory.
     if (!(Number(incoming.headers['content-length']) < 10_000)) {
       outgoing.writeHead(413, { Connection: 'close' }).end();

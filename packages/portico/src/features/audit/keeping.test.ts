@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { withCurrentRequestId } from '../../http/context.ts';
 import { Keeping } from './keeping.ts';
 import { toRecord } from './record.ts';
@@ -65,4 +65,28 @@ test('ten thousand events wait for a store that hangs; the next one is in the lo
   hangs.resolve();
   await Promise.all(all);
   expect(kept).toHaveLength(10_001);
+});
+
+test('an event that is late, and that the store then refuses, is in the log once', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const ends = Promise.withResolvers<void>();
+  const said: unknown[] = [];
+  const nothing = () => {};
+  const keeping = new Keeping(
+    { insert: () => ends.promise, isUnavailable: () => true },
+    {
+      debug: nothing,
+      info: nothing,
+      warning: nothing,
+      error: (_, context) => void said.push((context?.['record'] as { id?: unknown }).id),
+    },
+  );
+  const late = keeping.keep(recordOf('late'));
+  await vi.advanceTimersByTimeAsync(1000);
+  await late;
+  await keeping.keep(recordOf('after it'));
+  ends.reject(new Error('The store is away'));
+  await vi.runAllTimersAsync();
+  expect(said).toEqual(['late', 'after it']);
 });

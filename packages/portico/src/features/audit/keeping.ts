@@ -23,6 +23,8 @@ const MOST_WAITING = 10_000;
 interface Waiting {
   readonly record: AuditRecord;
   readonly done: () => void;
+  /** Whether the record is in the log, because it was not stored in time. */
+  isLogged: boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ interface Waiting {
  * a statement runs share the next statement. If a record is not stored within a second, it is
  * written to the log and its request continues. Later records are then written to the log at once,
  * until the store responds again. If the store accepts a record after that, the record is in both
- * places.
+ * places. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -53,6 +55,7 @@ export class Keeping {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tooLate = () => {
       this.#isSlow = true;
+      waiting.isLogged = true;
       this.#sayInstead(
         record,
         new Error('the store did not accept it in time; it may be stored later'),
@@ -64,7 +67,8 @@ export class Keeping {
       if (timer !== null) clearTimeout(timer);
       resolve();
     };
-    this.#waiting.push({ record, done });
+    const waiting: Waiting = { record, done, isLogged: false };
+    this.#waiting.push(waiting);
     if (timer === null) tooLate();
     if (!this.#isWriting) void this.#writeAll();
     return promise;
@@ -74,23 +78,24 @@ export class Keeping {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, batchSize(this.#waiting.length));
-      await this.#insert(batch.map(({ record }) => record));
+      await this.#insert(batch);
       this.#isSlow = false;
       for (const { done } of batch) done();
     }
     this.#isWriting = false;
   }
 
-  async #insert(records: readonly AuditRecord[]): Promise<void> {
+  async #insert(batch: readonly Waiting[]): Promise<void> {
     try {
-      await this.#store.insert(records);
+      await this.#store.insert(batch.map(({ record }) => record));
     } catch (exception) {
       // A single record may have caused the error. Insert the records one by one, so that the
       // others are stored.
-      if (records.length > 1 && !this.#store.isUnavailable(exception)) {
-        for (const record of records) await this.#insert([record]);
+      if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
+        for (const waiting of batch) await this.#insert([waiting]);
       } else {
-        for (const record of records) this.#sayInstead(record, exception);
+        for (const { record, isLogged } of batch)
+          if (!isLogged) this.#sayInstead(record, exception);
       }
     }
   }

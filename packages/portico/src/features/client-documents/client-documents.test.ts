@@ -263,6 +263,20 @@ describe('A document that was fetched', () => {
     expect(fetched()).toBe(2);
   });
 
+  test('is fetched again if the clock was set back by more than the longest lifetime', async () => {
+    const { start, web, at, fetched } = installation();
+    const [one, other] = [start(), start()];
+    web.headers = { 'cache-control': 'max-age=86400' };
+    await one.keep(await one.find(URL_OF_IT, ADA, []));
+    at(-1);
+    await one.find(URL_OF_IT, ADA, []);
+    await other.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(3);
+    at(0);
+    await one.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(3);
+  });
+
   test('is remembered with ninety-nine others: the one fetched longest ago is dropped', async () => {
     const { start, web, at, fetched } = installation();
     const documents = start();

@@ -5,7 +5,7 @@ import { AuthorizationPageError } from '../../errors.ts';
 import { RecentMap } from '../../http/recent-map.ts';
 import { DEFAULT_ALGORITHM } from '../../keys/algorithms.ts';
 import type { FetchJson } from '../../http/outbound/fetch-json.ts';
-import { secondsFresh } from '../../http/outbound/freshness.ts';
+import { LONGEST_FRESH, secondsFresh } from '../../http/outbound/freshness.ts';
 import type { DocumentHosts } from '../../http/outbound/hosts.ts';
 import { OutboundError } from '../../http/outbound/limits.ts';
 import { quotedUri } from '../../quoting.ts';
@@ -188,8 +188,10 @@ export class ClientDocuments implements ClientSource {
     return running;
   }
 
+  /** Whether the document is fresh. It is not if the clock was set back since the fetch. */
   #isFresh({ freshUntil }: Known): boolean {
-    return freshUntil > this.#server.clock();
+    const now = this.#server.clock();
+    return freshUntil > now && freshUntil <= now + LONGEST_FRESH;
   }
 
   /**

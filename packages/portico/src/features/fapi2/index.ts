@@ -4,6 +4,7 @@ import { fapi2Shape } from './config.ts';
 import {
   clientProblem,
   FAPI2_RULES,
+  LEAST_AHEAD,
   LONGEST_AHEAD,
   LONGEST_CODE,
   PROFILED_ALGORITHMS,
@@ -31,6 +32,7 @@ export const fapi2 = defineFeature({
     refreshTokensStay: true,
     missingVerifierIsWrong: true,
     onlyIssuerIsAudience: true,
+    leastAhead: LEAST_AHEAD,
     longestAhead: LONGEST_AHEAD,
     clientProblem: (client) => clientProblem(client, 'client'),
     registrationProblem: (client) =>

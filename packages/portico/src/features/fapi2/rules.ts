@@ -58,8 +58,8 @@ export interface ProfileRule {
 export const LONGEST_CODE = 60;
 /** How far `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;
-/** How far in the future `iat` and `nbf` must still be accepted, in seconds. */
-const LEAST_TOLERANCE = 10;
+/** The server must accept `iat` and `nbf` that are this far in the future, in seconds. */
+export const LEAST_AHEAD = 10;
 /**
  * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the
  * name in RFC 9864 for EdDSA with that curve.
@@ -167,13 +167,13 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     met: 'profile',
     server({ trusted_issuers: issuers = {} }) {
       const strict = Object.entries(issuers).find(
-        ([, { clock_tolerance: tolerance }]) => tolerance < LEAST_TOLERANCE,
+        ([, { clock_tolerance: tolerance }]) => tolerance < LEAST_AHEAD,
       );
       if (strict === undefined) return null;
       const [issuer, { clock_tolerance: tolerance }] = strict;
       return problem(
         `trusted_issuers:${issuer}:clock_tolerance`,
-        `is ${tolerance} seconds; set it to at least ${LEAST_TOLERANCE}`,
+        `is ${tolerance} seconds; set it to at least ${LEAST_AHEAD}`,
       );
     },
   },

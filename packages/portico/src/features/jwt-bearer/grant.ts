@@ -114,10 +114,15 @@ class JwtBearerGrant implements TokenGrant {
     thumbprint: string | null,
   ): Promise<Granted> {
     const { issuer, trustedIssuers, resources, profiles, clock } = this.#parts.server;
-    const expected = { type: ID_JAG_TYPE, audience: issuer };
+    const profile = profiles.of(client);
+    const expected = {
+      type: ID_JAG_TYPE,
+      audience: issuer,
+      leastAhead: profile?.leastAhead,
+    };
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
-    requireAllowed(assertion, profiles.of(client), clock() / 1000);
+    requireAllowed(assertion, profile, clock() / 1000);
     if (claims['client_id'] !== client.id)
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);

@@ -140,6 +140,35 @@ describe('published keys', () => {
     expect(await has('/a', 'a')).toBe(42);
   });
 
+  test('that could not be fetched keep no other client from its first fetch', async () => {
+    const { client } = start();
+    const fetching = {
+      allowsLoopback: false,
+      anyPort: false,
+      clock: () => 1_000_000_000,
+      resolve: async () => ['10.0.0.1'],
+    };
+    let now = fetching.clock();
+    const source = new ClientKeySource(
+      () => createFetchJson({ ...fetching, clock: () => now }),
+      null,
+      () => now,
+    );
+    const detailOf = async (number: number) => {
+      const known = client('/keys');
+      const jwksUri = `https://client${number}.example/keys`;
+      const keyed = { ...known, id: `client ${number}`, keys: { ...known.keys, jwksUri } };
+      const failed = await source.haveOne(keyed, named('a')).catch((error: unknown) => error);
+      return failed instanceof ClientKeysError ? failed.detail : '';
+    };
+    for (let round = 0; round < 6; round += 1) {
+      for (let number = 0; number < 50; number += 1) await detailOf(number);
+      now += 10 * SECOND;
+    }
+    now -= SECOND;
+    expect(await detailOf(50)).toContain('the host has the address 10.0.0.1');
+  });
+
   test('of several clients are fetched in parallel, independently of unreachable ones', async () => {
     const { published, asked, has } = start();
     expect(await has('/away', 'a')).toBe(10);
@@ -173,9 +202,9 @@ describe('published keys', () => {
       await has('/a', 'a');
     }
     expect(about).toEqual([
-      { ...forWhom, isKnown: false },
-      { ...forWhom, isKnown: false },
-      { ...forWhom, isKnown: true },
+      { ...forWhom, isKnown: false, hasFailed: false },
+      { ...forWhom, isKnown: false, hasFailed: true },
+      { ...forWhom, isKnown: true, hasFailed: false },
     ]);
   });
 

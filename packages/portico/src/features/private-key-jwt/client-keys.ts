@@ -233,6 +233,7 @@ class PublishedKeys {
         limit,
         person: getPerson(clientId),
         isKnown: (before?.set ?? null) !== null,
+        hasFailed: before?.set === null,
       });
       const set = read(value, url);
       if (set.keys.length === 0 && (set.elsewhere ?? null) === null)

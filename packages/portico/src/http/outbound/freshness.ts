@@ -6,6 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http';
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
+/** The longest time that a response is cached, in milliseconds. */
+export const LONGEST_FRESH = BOUNDS.longest * 1000;
 /**
  * The largest number of seconds that is used. A larger number counts as this one (RFC 9111 section
  * 1.2.2).

@@ -8,6 +8,8 @@ export interface CountedRequest {
   readonly isStranger?: boolean;
   /** Whether the server has already fetched this URL successfully and stored the result. */
   readonly isKnown: boolean;
+  /** Whether the last fetch of this URL failed, and nothing is stored. Defaults to false. */
+  readonly hasFailed?: boolean;
 }
 
 export class OutboundError extends Error {
@@ -34,6 +36,9 @@ export class OutboundError extends Error {
  * that are in use keep working, even if a person uses up the limit of a host or the total limit
  * with invented URLs. Documents are cached for at least five minutes, so normal use stays far below
  * these limits.
+ *
+ * A URL whose last fetch failed also has a separate limit. So repeated attempts do not use up the
+ * limits of first fetches.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -166,13 +171,13 @@ function isCurrent({ since }: Count, now: number): boolean {
 
 /** Returns the limits that a request counts towards, each with its key and its name for the log. */
 function countedAs(request: CountedRequest): readonly Counted[] {
-  const { url, person, isKnown, isStranger = false } = request;
+  const { url, person, isKnown, isStranger = false, hasFailed = false } = request;
   const there = isKnown ? url.href : url.hostname;
   const limits = isStranger ? LIMITS_OF_STRANGERS : LIMITS;
   const named = (of: Kind, shown: string, ...names: readonly string[]) => ({
     limit: limits[of],
     shown,
-    name: JSON.stringify([isKnown, isStranger, of, ...names]),
+    name: JSON.stringify([isKnown, isStranger, hasFailed, of, ...names]),
   });
   return [
     named('all', 'in all'),

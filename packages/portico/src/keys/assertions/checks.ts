@@ -107,13 +107,20 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 
 /**
  * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
+ * `leastAhead` is how far `iat` and `nbf` may be in the future even with a shorter tolerance.
  */
-export function requireTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): number {
+export function requireTimes(
+  claims: JsonObject,
+  issuer: TrustedIssuer,
+  now: number,
+  leastAhead = 0,
+): number {
   const { clockTolerance: tolerance, maximumAge } = issuer;
   const { iat } = claims;
-  const exp = requireCurrent(claims, issuer, now);
+  const latest = now + Math.max(tolerance, leastAhead);
+  const exp = requireCurrent(claims, issuer, now, latest);
   if (!isTime(iat)) throw new JwsError('its iat is missing, or not a time');
-  if (iat > now + tolerance) throw new JwsError('its iat is in the future');
+  if (iat > latest) throw new JwsError('its iat is in the future');
   if (iat <= now - maximumAge - tolerance)
     throw new JwsError(`its iat is more than ${maximumAge} seconds ago`);
   if (exp <= iat) throw new JwsError('its exp is not after its iat');
@@ -136,15 +143,19 @@ export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, 
     throw new JwsError(`its exp is more than ${maximumAge} seconds ahead, and it has no iat`);
 }
 
-/** Throws if the assertion has expired, or is not valid yet. Returns its `exp`. */
+/**
+ * Throws if the assertion has expired, or its `nbf` is after `latest`. Returns its `exp`. All times
+ * are in seconds.
+ */
 function requireCurrent(
   { exp, nbf }: JsonObject,
   { clockTolerance: tolerance }: TrustedIssuer,
   now: number,
+  latest = now + tolerance,
 ): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
   if (exp <= now - tolerance) throw new JwsError('it has expired');
-  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + tolerance))
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= latest))
     throw new JwsError('its nbf is in the future, or not a time');
   return exp;
 }

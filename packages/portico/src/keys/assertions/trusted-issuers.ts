@@ -28,6 +28,11 @@ export interface ExpectedAssertion {
   readonly type: string;
   /** The required `aud`. */
   readonly audience: string;
+  /**
+   * How far `iat` and `nbf` may be in the future, in seconds, even if the issuer's tolerance is
+   * shorter. Defaults to 0.
+   */
+  readonly leastAhead?: number | undefined;
 }
 
 /** An assertion that its issuer signed for this server and that is valid now. */
@@ -114,7 +119,7 @@ export class TrustedIssuers {
     requireTenant(claims, settings.tenant);
     const subject = requireText(claims, 'sub');
     const id = requireText(claims, 'jti');
-    const expiry = requireTimes(claims, settings, this.#clock() / 1000);
+    const expiry = requireTimes(claims, settings, this.#clock() / 1000, expected.leastAhead);
     await requireSignature(assertion, settings, keys);
     const rememberedUntil = (expiry + settings.clockTolerance) * 1000;
     return {
