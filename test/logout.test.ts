@@ -101,6 +101,18 @@ describe('with an ID token of the signed-in person', () => {
   });
 
   // @shows AS-51.1
+  test('the token may be long, for example because of its nonce', async () => {
+    const nonce = 'n'.repeat(7000);
+    const code = await obtainCode(portal, client, ada, { nonce });
+    const { id_token: hint } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    const response = await ada.get(
+      logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }),
+    );
+    expect(response.headers.get('location')).toBe(BACK);
+    expect(await isSignedIn(ada)).toBe(false);
+  });
+
+  // @shows AS-51.1
   test('without a URI to return to, a page says that the person is signed out', async () => {
     const response = await ada.get(logoutUrl({ id_token_hint: idToken }));
     expect(await textOf(response)).toContain('You are signed out');
