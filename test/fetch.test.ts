@@ -146,6 +146,14 @@ describe('routing', () => {
     expect(refused.headers.get('x-request-id')).toBe('the-one');
   });
 
+  // @shows AS-6.14
+  test('the refusal of a method is not stored by caches', async () => {
+    for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect'])
+      expect((await answer(path)).headers.get('cache-control')).toBe('no-store');
+    const put = await answer('/oauth/userinfo', { method: 'PUT' });
+    expect(put.headers.get('cache-control')).toBe('no-store');
+  });
+
   test('HEAD is answered like GET, without the body', async () => {
     const [head, get] = [
       await answer('/.well-known/jwks.json', { method: 'HEAD' }),

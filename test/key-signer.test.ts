@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { examine, type KeySigner, type SigningAlgorithm } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {
   ADA,
@@ -381,4 +381,29 @@ describe('a server is not started', () => {
   ])('%s', async (_, keySigners, message) => {
     await expect(startPortal({ keySigners: keySigners as KeySigner[] })).rejects.toThrow(message);
   });
+});
+
+// @shows AS-11.18, AS-51.1
+test('the ID tokens of a KeySigner sign people out, with any exponent of its key', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicExponent: 3,
+  });
+  const signer = signerOf('RS256', 'module of exponent 3', {
+    publicJwk: publicKey.export({ format: 'jwk' }),
+    sign: async (data) => signatureBy('RS256', privateKey, data),
+  });
+  const own = await startPortal({
+    config: { oauth_server: { logout: true } },
+    keySigners: [signer],
+  });
+  onTestFinished(() => own.close());
+  const back = 'https://client.example/signed-out';
+  const client = await registerClient(own, { metadata: { post_logout_redirect_uris: [back] } });
+  const ada = await own.signedIn(ADA);
+  const code = await obtainCode(own, client, ada);
+  const tokens = (await (await exchangeCode(own, client, code)).json()) as Tokens;
+  const query = { id_token_hint: tokens.id_token, post_logout_redirect_uri: back };
+  const answer = await ada.get(`/oauth/logout?${new URLSearchParams(query)}`);
+  expect(answer.headers.get('location')).toBe(back);
 });

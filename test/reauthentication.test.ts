@@ -444,10 +444,17 @@ describe('acr_values', () => {
 });
 
 describe('id_token_hint', () => {
-  async function hintOf(email: string): Promise<string> {
+  async function hintOf(email: string, changes: Changes = {}): Promise<string> {
     const visitor = await portal.signedIn(email);
-    return (await tokensFrom(visitor, await ask(visitor, {}))).id_token;
+    return (await tokensFrom(visitor, await ask(visitor, changes))).id_token;
   }
+
+  // @shows AS-44.15
+  test('may be long, for example because of its nonce', async () => {
+    const hint = await hintOf(ADA, { nonce: 'n'.repeat(7000) });
+    const visitor = await portal.signedIn(ADA);
+    expect(placeOf(await ask(visitor, { id_token_hint: hint }))).toBe('consent');
+  });
 
   // @shows AS-44.15, OIDC-3.1.2.1i
   test('gives a code only for the person of that token', async () => {

@@ -1,7 +1,15 @@
+import { createPublicKey } from 'node:crypto';
 import { JwsError, parseJws, type Jws } from '../keys/jws/compact.ts';
-import { isSignedBy, JwkError, readPublicKey } from '../keys/jws/public-keys.ts';
+import { isSignedWith } from '../keys/jws/public-keys.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
+import { FORM_LIMIT } from '../parameters.ts';
 import type { Server } from '../server.ts';
+
+/**
+ * The maximum length of each part of a hint, in characters. Claims and the nonce can make an ID
+ * token long, so only the length of a request limits it.
+ */
+const LONGEST = { header: FORM_LIMIT, payload: FORM_LIMIT, signature: FORM_LIMIT };
 
 /** The content of an ID token that this server issued. */
 export interface OwnIdToken {
@@ -49,19 +57,22 @@ async function isOurs(server: Server, { header, ...jws }: Jws): Promise<boolean>
 
 function parsed(text: string): Jws | null {
   try {
-    return parseJws(text);
+    return parseJws(text, LONGEST);
   } catch (error) {
     if (error instanceof JwsError) return null;
     throw error;
   }
 }
 
+/**
+ * Whether this key signed the token. The limits for keys of others do not apply to the server's own
+ * keys.
+ */
 function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
   try {
-    const key = readPublicKey(publicJwk);
-    return key !== null && isSignedBy(key, jws);
+    return isSignedWith(createPublicKey({ key: publicJwk, format: 'jwk' }), jws);
   } catch (error) {
-    if (error instanceof JwkError || error instanceof JwsError) return false;
+    if (error instanceof JwsError) return false;
     throw error;
   }
 }

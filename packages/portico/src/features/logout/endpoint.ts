@@ -3,6 +3,7 @@ import { notAccepted } from '../../authorization/consent-errors.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
 import { redirectWith } from '../../clients/redirect-uris.ts';
 import { tokenHash } from '../../crypto.ts';
+import { OAuthError } from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
 import { formToken, isFormToken } from '../../host/form-token.ts';
 import type { CompleteHost } from '../../host/host.ts';
@@ -14,7 +15,13 @@ import type { Server } from '../../server.ts';
 import type { PageKey } from '../../pages/english.ts';
 import { noteWish } from '../../pages/speaking.ts';
 import { page } from '../../pages/words.ts';
-import { LogoutRequests, tooOld, type KeptRequest, type LogoutRequest } from './request.ts';
+import {
+  LogoutRequests,
+  notValid,
+  tooOld,
+  type KeptRequest,
+  type LogoutRequest,
+} from './request.ts';
 import type { LogoutView } from './view.ts';
 
 /** The path of the end_session_endpoint, below `base_path`. */
@@ -44,7 +51,7 @@ export class LogoutEndpoint {
 
   /** Handles GET. The browser sends a new request, or returns with an encrypted one. */
   async show(request: Request): Promise<Reply> {
-    const parameters = unrepeated(new URL(request.url).searchParams);
+    const parameters = await readValid(() => unrepeated(new URL(request.url).searchParams));
     const sealed = parameters.get('request');
     const asked =
       sealed === undefined
@@ -65,7 +72,7 @@ export class LogoutEndpoint {
    * also continues with GET.
    */
   async answer(request: Request): Promise<Reply> {
-    const form = await formParameters(request);
+    const form = await readValid(() => formParameters(request));
     const decision = form.get('decision');
     if (decision === undefined) {
       noteWish(request, (form.get('ui_locales') ?? '').split(' '));
@@ -168,6 +175,16 @@ export class LogoutEndpoint {
     const opened = await this.#parts.server().sealing.open(PURPOSE, sealed);
     if (opened === null) throw tooOld();
     return this.#requests.reopen(request, JSON.parse(opened) as KeptRequest);
+  }
+}
+
+/** Reads parameters. Throws the error page if one is repeated, because a person sees the answer. */
+async function readValid(read: () => Parameters | Promise<Parameters>): Promise<Parameters> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof OAuthError) throw notValid(error.detail ?? error.message);
+    throw error;
   }
 }
 

@@ -180,6 +180,6 @@ export function tooOld(): AuthorizationPageError {
 }
 
 /** Returns the error page for a request that must not redirect the browser. */
-function notValid(detail: string): AuthorizationPageError {
+export function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

@@ -17,10 +17,11 @@ export class JwsError extends Error {
   override readonly name = 'JwsError';
 }
 
-/**
- * Limits in characters, checked before parsing. An RSA signature of 4096 bits has 683 characters.
- */
-const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
+/** The maximum length of each part, in characters. Checked before parsing. */
+type Limits = Readonly<Record<'header' | 'payload' | 'signature', number>>;
+
+/** The limits for what others sign. An RSA signature of 4096 bits has 683 characters. */
+const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
@@ -28,25 +29,25 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
  * Parses a JWS strictly. Throws a JwsError if the text is not a JWS, is too long, or contains a
  * member twice.
  */
-export function parseJws(text: string): Jws {
-  if (text.length > LONGEST.header + LONGEST.payload + LONGEST.signature + 2)
+export function parseJws(text: string, longest = LONGEST): Jws {
+  if (text.length > longest.header + longest.payload + longest.signature + 2)
     throw new JwsError('it is too long');
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
-  const parsedHeader = parseObject('header', header);
+  const parsedHeader = parseObject('header', header, longest);
   // Refuse every critical extension, because none is supported (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit'))
     throw new JwsError('its header has crit, which is not accepted');
   return {
     header: parsedHeader,
-    payload: parseObject('payload', payload),
+    payload: parseObject('payload', payload, longest),
     signed: Buffer.from(`${header}.${payload}`),
-    signature: decode('signature', signature),
+    signature: decode('signature', signature, longest),
   };
 }
 
-function decode(part: keyof typeof LONGEST, text: string): Buffer {
-  if (text.length > LONGEST[part]) throw new JwsError(`its ${part} is too long`);
+function decode(part: keyof Limits, text: string, longest: Limits): Buffer {
+  if (text.length > longest[part]) throw new JwsError(`its ${part} is too long`);
   const bytes = Buffer.from(text, 'base64url');
   if (!BASE64URL.test(text) || bytes.toString('base64url') !== text) {
     throw new JwsError(`its ${part} is missing or not base64url`);
@@ -54,8 +55,8 @@ function decode(part: keyof typeof LONGEST, text: string): Buffer {
   return bytes;
 }
 
-function parseObject(part: 'header' | 'payload', text: string): JsonObject {
-  const json = readText(part, decode(part, text));
+function parseObject(part: 'header' | 'payload', text: string, longest: Limits): JsonObject {
+  const json = readText(part, decode(part, text, longest));
   let value: unknown;
   try {
     value = JSON.parse(json);

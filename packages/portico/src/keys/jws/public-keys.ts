@@ -137,8 +137,15 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
  * used with that algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
-  const algorithm = getAlgorithm(jws);
-  return algorithms.includes(algorithm) && VERIFY[algorithm](key, jws);
+  return algorithms.includes(getAlgorithm(jws)) && isSignedWith(key, jws);
+}
+
+/**
+ * Like `isSignedBy`, but for a key that is known to be for the algorithm in the header, for example
+ * this server's own key.
+ */
+export function isSignedWith(key: KeyObject, jws: Jws): boolean {
+  return VERIFY[getAlgorithm(jws)](key, jws);
 }
 
 type Verify = (key: KeyObject, jws: Jws) => boolean;
