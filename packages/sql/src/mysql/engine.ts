@@ -113,7 +113,11 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           connections.set(lent, connection);
           return connection;
         },
-        end: () => promised<void>((done) => pool.end(done)),
+        async end() {
+          // The driver would close connections on which a transaction still runs.
+          await waiting.allBack();
+          await promised<void>((done) => pool.end(done));
+        },
         figures: () => getFigures(pool),
       };
     },
