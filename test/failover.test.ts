@@ -193,6 +193,29 @@ describe('a primary that turned read-only', () => {
     },
   );
 
+  // @shows AS-18.12
+  test.each(isPostgres ? [] : ['MariaDB'])(
+    'may be %s whose new sessions may only read, until writes work',
+    async () => {
+      const database = await openOwn();
+      await database.execute('CREATE TABLE t (n INTEGER)');
+      const insert = (on: Pick<OpenedDatabase, 'execute'>) =>
+        on.execute('INSERT INTO t VALUES (1)');
+      const writes = [() => insert(database), () => database.transaction(insert)];
+      await administrator.execute('SET GLOBAL tx_read_only = 1');
+      onTestFinished(async () => void (await administrator.execute('SET GLOBAL tx_read_only = 0')));
+      // A statement that changes the session makes Portico close its connection.
+      await database.execute('SET NAMES utf8mb4');
+      for (const write of writes) {
+        const failure = await failureOf(write());
+        expect(failure).toMatchObject({ errno: 1792 });
+        expect(database.isUnavailable(failure)).toBe(true);
+      }
+      await administrator.execute('SET GLOBAL tx_read_only = 0');
+      for (const write of writes) await write();
+    },
+  );
+
   test('is not confused with one that a privilege or another server option forbids to write', async () => {
     const database = await openOwn();
     const forbidden = isPostgres
@@ -223,6 +246,28 @@ describe('a primary that turned read-only', () => {
     expect(await identityOf(database)).not.toBe(before);
   });
 });
+
+// @shows AS-18.18
+test.each(
+  isPostgres
+    ? []
+    : ([
+        ['our own', openOwn],
+        ["the application's own", openBorrowed],
+      ] as const),
+)(
+  'a write on %s pool is committed, even if sessions of the server begin without autocommit',
+  async (_, openStore) => {
+    await administrator.execute('SET GLOBAL autocommit = 0');
+    onTestFinished(async () => void (await administrator.execute('SET GLOBAL autocommit = 1')));
+    const database = await openStore();
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    await database.execute('INSERT INTO t VALUES (1)');
+    const { rows } = await database.execute<{ name: string }>('SELECT DATABASE() AS name');
+    const seen = await administrator.execute(`SELECT n FROM ${rows[0]?.name}.t`);
+    expect(seen.rows).toEqual([{ n: 1 }]);
+  },
+);
 
 describe('a connection', () => {
   // @shows AS-18.12

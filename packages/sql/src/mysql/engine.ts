@@ -50,7 +50,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
-    { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
+    // Without autocommit, a statement outside a transaction would never be committed.
+    { sql: `SET SESSION autocommit = 1, SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL has neither of these two settings. On MySQL, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },

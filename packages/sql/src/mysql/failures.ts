@@ -29,6 +29,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // server when a statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],
+  // New transactions may only read (tx_read_only on MariaDB, transaction_read_only on MySQL).
+  [1792, 'read-only'],
   // The statement exceeded MariaDB's max_statement_time or MySQL's max_execution_time, which
   // applies only to reads.
   [1969, 'unavailable'],
