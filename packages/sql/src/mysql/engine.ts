@@ -13,7 +13,7 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
-import { isAboutSession } from './session.ts';
+import { SessionChanges } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
@@ -197,12 +197,12 @@ function toConnection(
 ): ToldConnection {
   const limit =
     statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
-  let isChanged = false;
+  const changes = new SessionChanges();
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
     toResult(await ask(connection, sql, parameters, limit));
   return {
     execute(sql, parameters) {
-      isChanged ||= isAboutSession(sql);
+      changes.add(sql);
       return execute(sql, parameters);
     },
     tell: execute,
@@ -210,7 +210,7 @@ function toConnection(
     commit: () => execute('COMMIT'),
     isIdle: () => null,
     release(broken) {
-      if (broken || isChanged) connection.destroy();
+      if (broken || changes.remain) connection.destroy();
       else connection.release();
       isBack();
     },
