@@ -40,6 +40,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1047, 'unknown'],
   [1180, 'unknown'],
 
+  // The driver replaces the code of every error in a TLS handshake with this one.
+  ['HANDSHAKE_SSL_ERROR', 'unavailable'],
   ['PROTOCOL_CONNECTION_LOST', 'unavailable'],
   ['POOL_CLOSED', 'unavailable'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
