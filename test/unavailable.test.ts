@@ -244,6 +244,20 @@ describe('a refusal of the database server', () => {
   );
 });
 
+test.each(isPostgres ? [] : ['MariaDB'])(
+  'a statement larger than %s accepts fails, but not the next statement of the pool',
+  async () => {
+    const database = open({ poolSize: 1 });
+    const { rows } = await database.execute<{ most: number }>(
+      'SELECT @@max_allowed_packet AS most',
+    );
+    const tooLarge = database.execute('SELECT ?', ['x'.repeat(rows[0]?.most ?? 0)]);
+    await expect(tooLarge).rejects.toMatchObject({ errno: 1153 });
+    await add(1, database);
+    expect(await numbers()).toEqual([1, 0]);
+  },
+);
+
 /** How to make an account that may have one connection, and the error of its second one. */
 const ONE_CONNECTION = isPostgres
   ? {

@@ -242,12 +242,15 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
   });
 }
 
+/** The statement exceeds max_allowed_packet. The server closes the connection after this error. */
+const PACKET_TOO_LARGE = 1153;
+
 /**
  * Whether the error concerns only the statement. Such an error has an SQLSTATE. An error that
  * breaks the connection has no SQLSTATE or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
-  if (isUnknown(error)) return false;
+  if (isUnknown(error) || error.errno === PACKET_TOO_LARGE) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }
