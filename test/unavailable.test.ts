@@ -109,6 +109,7 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['a transaction that waited too long', '25P03', (on) => on.execute(raised('25P03'))],
       ['a transaction that took too long', '25P04', (on) => on.execute(raised('25P04'))],
       ['too many connections', '53300', (on) => on.execute(raised('53300'))],
+      ['a disk that is full', '53100', (on) => on.execute(raised('53100'))],
     ]
   : [
       ['a limit of time of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
@@ -119,6 +120,8 @@ const REFUSED: readonly Refusal[] = isPostgres
       ],
       ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
+      ['too many failed connections of a machine', 1129, (on) => on.execute(raised(1129))],
+      ['a disk that is full', 1021, (on) => on.execute(raised(1021))],
       [
         'too many connections of one account, by the server',
         1203,

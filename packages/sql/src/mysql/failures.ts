@@ -7,6 +7,11 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
+  // The server accepts no connection from this machine after too many failed ones.
+  [1129, 'unavailable'],
+  // The disk is full: for a temporary file, or for a table.
+  [1021, 'unavailable'],
+  [1114, 'unavailable'],
   // An administrator stopped the statement.
   [1317, 'unavailable'],
   // The server is shutting down, or the connection was killed. This can happen even after the
