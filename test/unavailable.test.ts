@@ -234,17 +234,17 @@ describe('a refusal of the database server', () => {
     },
   );
 
-  test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062, 1015])(
-    'for another reason (%s) is a fault, and the connection stays',
-    async (number) => {
-      const database = open();
-      const before = await identityOf(database);
-      const failure = await failureOf(database.execute(raised(number), [], async () => true));
-      expect(failure).toMatchObject(code(number));
-      expect(database.isUnavailable(failure)).toBe(false);
-      expect(await identityOf(database)).toBe(before);
-    },
-  );
+  test.each<string | number>(
+    isPostgres ? ['42501', 'P0001', '23505', '0A000'] : [1142, 1644, 1062, 1015],
+  )('for another reason (%s) is a fault, and the connection stays', async (number) => {
+    const database = open();
+    const before = await identityOf(database);
+    const failure = await failureOf(database.execute(raised(number), [], async () => true));
+    expect(failure).toMatchObject(code(number));
+    expect(database.isUnavailable(failure)).toBe(false);
+    expect(database.retries).toEqual({ statements: 0, transactions: 0 });
+    expect(await identityOf(database)).toBe(before);
+  });
 });
 
 test.each(isPostgres ? [] : ['MariaDB'])(
