@@ -247,27 +247,31 @@ describe('a primary that turned read-only', () => {
   });
 });
 
-// @shows AS-18.18
-test.each(
+describe.each(
   isPostgres
     ? []
     : ([
         ['our own', openOwn],
         ["the application's own", openBorrowed],
       ] as const),
-)(
-  'a write on %s pool is committed, even if sessions of the server begin without autocommit',
-  async (_, openStore) => {
-    await administrator.execute('SET GLOBAL autocommit = 0');
-    onTestFinished(async () => void (await administrator.execute('SET GLOBAL autocommit = 1')));
+)('on %s pool, a write is committed', (_, openStore) => {
+  // @shows AS-18.18
+  test.each([
+    ['begin without autocommit', 'autocommit', 0, 1],
+    ['begin a transaction after each commit', 'completion_type', 1, 0],
+  ])('even if sessions of the server %s', async (__, name, value, usual) => {
+    const set = (to: number) => administrator.execute(`SET GLOBAL ${name} = ${to}`);
+    await set(value);
+    onTestFinished(async () => void (await set(usual)));
     const database = await openStore();
     await database.execute('CREATE TABLE t (n INTEGER)');
-    await database.execute('INSERT INTO t VALUES (1)');
+    await database.transaction((on) => on.execute('INSERT INTO t VALUES (1)'));
+    await database.execute('INSERT INTO t VALUES (2)');
     const { rows } = await database.execute<{ name: string }>('SELECT DATABASE() AS name');
-    const seen = await administrator.execute(`SELECT n FROM ${rows[0]?.name}.t`);
-    expect(seen.rows).toEqual([{ n: 1 }]);
-  },
-);
+    const seen = await administrator.execute(`SELECT n FROM ${rows[0]?.name}.t ORDER BY n`);
+    expect(seen.rows).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+});
 
 describe('a connection', () => {
   // @shows AS-18.12

@@ -49,9 +49,11 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   // If the server's limit is smaller, it stays.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
+  const mode = "SESSION sql_mode = 'TRADITIONAL'";
   return [
-    // Without autocommit, a statement outside a transaction would never be committed.
-    { sql: `SET SESSION autocommit = 1, SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
+    // Otherwise a statement outside a transaction might never be committed: it would begin a
+    // transaction, or run in one that began with an earlier commit.
+    { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${mode}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL has neither of these two settings. On MySQL, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
