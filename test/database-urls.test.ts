@@ -1,6 +1,9 @@
 // @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import path from 'node:path';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { startApplication } from '@portico/kit';
 import { openDatabase } from 'portico';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -207,5 +210,93 @@ describe('with several servers', () => {
     expect((failure as Error).message).toBe(
       `No server of database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
     );
+  });
+});
+
+const CERTIFICATES = path.join(import.meta.dirname, 'fixtures/tls');
+
+/** A server of PostgreSQL whose certificate ended in 2021. */
+async function listeningExpired(): Promise<number> {
+  const [key, cert] = await Promise.all(
+    ['key.pem', 'expired-certificate.pem'].map((name) => readFile(path.join(CERTIFICATES, name))),
+  );
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('S');
+      const secureContext = createSecureContext({ key, cert });
+      new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => {});
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** The greeting of a server of MariaDB that supports TLS, up to the names of its plugin. */
+const GREETING = Buffer.concat([
+  Buffer.from('\x0a10.11.0-MariaDB\0', 'latin1'),
+  Buffer.from([1, 0, 0, 0]),
+  Buffer.from('12345678\0', 'latin1'),
+  // The flags: the protocol of MySQL 4.1, TLS, secure connections and authentication plugins.
+  Buffer.from([0x00, 0x8a, 45, 2, 0, 0x08, 0x00, 21]),
+  Buffer.alloc(10),
+  Buffer.from('123456789012\0mysql_native_password\0', 'latin1'),
+]);
+
+describe('a server that cannot be reached', () => {
+  const failureAt = async (url: string) => {
+    const database = openDatabase(url, { directory: '/' });
+    onTestFinished(() => database.close());
+    const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
+    return { failure, isUnavailable: database.isUnavailable(failure) };
+  };
+
+  // @shows AS-6.16
+  test.each([
+    ['PostgreSQL', 'postgres://app@%2Fnowhere/app'],
+    ['MariaDB', 'mysql://app@localhost/app?socketPath=/nowhere/mysql.sock'],
+  ])('because %s has removed its socket at its end is unavailable', async (_, url) => {
+    expect(await failureAt(url)).toMatchObject({
+      failure: { code: 'ENOENT', syscall: 'connect' },
+      isUnavailable: true,
+    });
+  });
+
+  const expiring = `sslmode=verify-full&sslrootcert=${CERTIFICATES}/expired-certificate.pem`;
+
+  // @shows AS-6.16
+  test('because its certificate has expired is unavailable', async () => {
+    const url = `postgres://app@127.0.0.1:${await listeningExpired()}/app?${expiring}`;
+    expect(await failureAt(url)).toMatchObject({
+      failure: { code: 'CERT_HAS_EXPIRED' },
+      isUnavailable: true,
+    });
+  });
+
+  // @shows AS-18.22
+  test('because its certificate has expired is not used, and the next one is', async () => {
+    const next = await listening(Buffer.from('N'));
+    const hosts = [`127.0.0.1:${await listeningExpired()}`, `127.0.0.1:${next.port}`];
+    await failureAt(`postgres://app@${hosts.join(',')}/app?${expiring}`);
+    expect(next.heard).toHaveLength(1);
+  });
+
+  // @shows AS-6.16
+  test('because MariaDB ends while TLS begins is unavailable', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.write(Buffer.concat([Buffer.from([GREETING.length, 0, 0, 0]), GREETING]));
+      socket.once('data', () => socket.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await failureAt(`mysql://app@127.0.0.1:${port}/app?ssl={}`)).toMatchObject({
+      failure: { code: 'HANDSHAKE_SSL_ERROR' },
+      isUnavailable: true,
+    });
   });
 });

@@ -12,7 +12,7 @@ import {
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase, type OpenedDatabase } from 'portico';
+import { migrate, openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
@@ -543,6 +543,13 @@ describe('SQLite', () => {
       await expect(opened.execute('SELECT 1')).rejects.toThrow('file is not a database');
     }
     expect(held()).toEqual([]);
+  });
+
+  // @shows AS-13.8
+  test('a file that cannot be opened makes a migration fail at once, and not wait for it', async () => {
+    const opened = openDatabase(`sqlite:${folder}`, { directory: '/' });
+    onTestFinished(() => opened.close());
+    await expect(migrate(opened, [])).rejects.toThrow('unable to open database file');
   });
 
   test('a closed store refuses statements, and can be closed again', async () => {

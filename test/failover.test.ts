@@ -193,6 +193,29 @@ describe('a primary that turned read-only', () => {
     },
   );
 
+  // @shows AS-18.12
+  test.each(isPostgres ? [] : ['MariaDB'])(
+    'may be %s whose new sessions may only read, until writes work',
+    async () => {
+      const database = await openOwn();
+      await database.execute('CREATE TABLE t (n INTEGER)');
+      const insert = (on: Pick<OpenedDatabase, 'execute'>) =>
+        on.execute('INSERT INTO t VALUES (1)');
+      const writes = [() => insert(database), () => database.transaction(insert)];
+      await administrator.execute('SET GLOBAL tx_read_only = 1');
+      onTestFinished(async () => void (await administrator.execute('SET GLOBAL tx_read_only = 0')));
+      // A statement that changes the session makes Portico close its connection.
+      await database.execute('SET NAMES utf8mb4');
+      for (const write of writes) {
+        const failure = await failureOf(write());
+        expect(failure).toMatchObject({ errno: 1792 });
+        expect(database.isUnavailable(failure)).toBe(true);
+      }
+      await administrator.execute('SET GLOBAL tx_read_only = 0');
+      for (const write of writes) await write();
+    },
+  );
+
   test('is not confused with one that a privilege or another server option forbids to write', async () => {
     const database = await openOwn();
     const forbidden = isPostgres
@@ -221,6 +244,32 @@ describe('a primary that turned read-only', () => {
     expect(failure).toMatchObject(isPostgres ? { code: '57P03' } : { errno: 1047 });
     expect(database.isUnavailable(failure)).toBe(true);
     expect(await identityOf(database)).not.toBe(before);
+  });
+});
+
+describe.each(
+  isPostgres
+    ? []
+    : ([
+        ['our own', openOwn],
+        ["the application's own", openBorrowed],
+      ] as const),
+)('on %s pool, a write is committed', (_, openStore) => {
+  // @shows AS-18.18
+  test.each([
+    ['begin without autocommit', 'autocommit', 0, 1],
+    ['begin a transaction after each commit', 'completion_type', 1, 0],
+  ])('even if sessions of the server %s', async (__, name, value, usual) => {
+    const set = (to: number) => administrator.execute(`SET GLOBAL ${name} = ${to}`);
+    await set(value);
+    onTestFinished(async () => void (await set(usual)));
+    const database = await openStore();
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    await database.transaction((on) => on.execute('INSERT INTO t VALUES (1)'));
+    await database.execute('INSERT INTO t VALUES (2)');
+    const { rows } = await database.execute<{ name: string }>('SELECT DATABASE() AS name');
+    const seen = await administrator.execute(`SELECT n FROM ${rows[0]?.name}.t ORDER BY n`);
+    expect(seen.rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 });
 

@@ -1,5 +1,6 @@
 // @engines sqlite: keys are files, and of the store it is asked whether authorizations live
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
@@ -48,6 +49,58 @@ test('after ID tokens were issued, setup does not replace a lost key', async () 
     expect(await run('oauth:keys:generate')).toMatchObject({ code: 0, stderr: '' });
   } finally {
     await portal.close();
+  }
+});
+
+// @shows AS-11.21
+test('setup finds ID tokens that were issued before thousands of other authorizations', async () => {
+  const portal = await startPortal();
+  const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
+  const { key_path: directory } = portal.server.config;
+  try {
+    const client = await registerClient(portal);
+    await obtainTokens(portal, client, ADA, { scope: 'openid' });
+    await portal.application.database.execute(`
+      WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 6000)
+      INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, created_at,
+        expires_at, prune_after)
+      SELECT printf('f%031d', n), client_id, user_provider, user_id, subject, 'notes:read',
+        created_at, expires_at, prune_after FROM oauth_families, numbers WHERE scope = 'openid'`);
+    await rename(directory, `${directory}-away`);
+    await mkdir(directory, { mode: 0o700 });
+    expect(await run('oauth:server:setup')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Restore its directory') as string,
+    });
+    expect(await readdir(directory)).toEqual([]);
+  } finally {
+    await portal.close();
+  }
+});
+
+// @shows AS-11.21
+test('setup creates no key while the store does not say whether ID tokens were issued', async () => {
+  const storage = await mkdtemp(path.join(tmpdir(), 'portico-lost-keys-'));
+  const env = {
+    APP_ENV: 'dev',
+    STORAGE_DIR: storage,
+    DATABASE_URL: 'postgres://app@127.0.0.1:1/app',
+  };
+  const run = (command: string) => porticoHere([command], { cwd: FOLDER, env });
+  try {
+    expect(await run('oauth:server:setup')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('connect ECONNREFUSED 127.0.0.1:1') as string,
+    });
+    // An operator who knows that there is no other key can still create one.
+    expect(await run('oauth:keys:generate')).toMatchObject({ code: 0 });
+    expect(await run('oauth:server:setup')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('already exists') as string,
+    });
+  } finally {
+    await rm(storage, { recursive: true });
   }
 });
 

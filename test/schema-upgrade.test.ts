@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrationsOf } from '@portico/kit';
 import { migrate, openDatabase, type OpenedDatabase, type Migration } from 'portico';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import portal from '../examples/portal/app.ts';
 import { portico, ROOT, type ConsoleResult } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
@@ -119,4 +119,29 @@ describe('applying the schema', () => {
     expect(await migrate(opened, [step])).toEqual([]);
     expect((await opened.execute('SELECT id, first, second FROM cut_off')).rows).toEqual([]);
   });
+
+  // @shows AS-20.2
+  test.each(inject('databaseServer')?.startsWith('mysql') === true ? ['MySQL and MariaDB'] : [])(
+    'a step that a conflict has rolled back runs again, and does not keep the lock of %s',
+    async () => {
+      const sessions: unknown[] = [];
+      const step: Migration = {
+        name: 'test_0002_conflict',
+        async up({ execute }) {
+          const { rows } = await execute<{ id: number }>('SELECT CONNECTION_ID() AS id');
+          sessions.push(rows[0]?.id);
+          if (sessions.length === 1)
+            await execute("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = ''");
+        },
+      };
+      expect(await migrate(opened, [step])).toEqual(['test_0002_conflict']);
+      expect(sessions).toHaveLength(2);
+      // Other test files use the same server, so another session may have the lock.
+      const { rows } = await other.execute<{ id: number | null }>(
+        "SELECT IS_USED_LOCK('portico_migrations') AS id",
+      );
+      expect(sessions).not.toContain(rows[0]?.id);
+      expect(await migrate(other, [step])).toEqual([]);
+    },
+  );
 });

@@ -401,6 +401,20 @@ test('a waiting transaction runs once, even if another of its batch fails at the
 });
 
 // @shows AS-18.8
+test('a transaction that runs while its store closes is completed and committed', async () => {
+  const opened = openDatabase(store.url, { directory: '/' });
+  const closing = Promise.withResolvers<void>();
+  await opened.transaction(async (on) => {
+    await insert(1, on);
+    closing.resolve(opened.close());
+    await ids(on);
+    await insert(2, on);
+  });
+  await closing.promise;
+  expect(await ids()).toEqual([1, 2]);
+  await expect(insert(3, opened)).rejects.toThrow(/closed/);
+});
+
 test('a single statement that a deadlock has rolled back runs again', async () => {
   await Promise.all([insert(1), insert(2)]);
   const { dialect } = database;

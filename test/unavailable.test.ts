@@ -109,6 +109,7 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['a transaction that waited too long', '25P03', (on) => on.execute(raised('25P03'))],
       ['a transaction that took too long', '25P04', (on) => on.execute(raised('25P04'))],
       ['too many connections', '53300', (on) => on.execute(raised('53300'))],
+      ['a disk that is full', '53100', (on) => on.execute(raised('53100'))],
     ]
   : [
       ['a limit of time of the session', 1969, (on) => on.execute('SELECT SLEEP(60)')],
@@ -119,6 +120,8 @@ const REFUSED: readonly Refusal[] = isPostgres
       ],
       ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
+      ['too many failed connections of a machine', 1129, (on) => on.execute(raised(1129))],
+      ['a disk that is full', 1021, (on) => on.execute(raised(1021))],
       [
         'too many connections of one account, by the server',
         1203,
@@ -231,18 +234,32 @@ describe('a refusal of the database server', () => {
     },
   );
 
-  test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062, 1015])(
-    'for another reason (%s) is a fault, and the connection stays',
-    async (number) => {
-      const database = open();
-      const before = await identityOf(database);
-      const failure = await failureOf(database.execute(raised(number), [], async () => true));
-      expect(failure).toMatchObject(code(number));
-      expect(database.isUnavailable(failure)).toBe(false);
-      expect(await identityOf(database)).toBe(before);
-    },
-  );
+  test.each<string | number>(
+    isPostgres ? ['42501', 'P0001', '23505', '0A000'] : [1142, 1644, 1062, 1015],
+  )('for another reason (%s) is a fault, and the connection stays', async (number) => {
+    const database = open();
+    const before = await identityOf(database);
+    const failure = await failureOf(database.execute(raised(number), [], async () => true));
+    expect(failure).toMatchObject(code(number));
+    expect(database.isUnavailable(failure)).toBe(false);
+    expect(database.retries).toEqual({ statements: 0, transactions: 0 });
+    expect(await identityOf(database)).toBe(before);
+  });
 });
+
+test.each(isPostgres ? [] : ['MariaDB'])(
+  'a statement larger than %s accepts fails, but not the next statement of the pool',
+  async () => {
+    const database = open({ poolSize: 1 });
+    const { rows } = await database.execute<{ most: number }>(
+      'SELECT @@max_allowed_packet AS most',
+    );
+    const tooLarge = database.execute('SELECT ?', ['x'.repeat(rows[0]?.most ?? 0)]);
+    await expect(tooLarge).rejects.toMatchObject({ errno: 1153 });
+    await add(1, database);
+    expect(await numbers()).toEqual([1, 0]);
+  },
+);
 
 /** How to make an account that may have one connection, and the error of its second one. */
 const ONE_CONNECTION = isPostgres

@@ -85,3 +85,23 @@ test.each([
     expect(database.isUnavailable(failure)).toBe(true);
   }
 });
+
+// @shows AS-18.21
+test('a server of MariaDB whose disk is full (1114) is unavailable', async () => {
+  const server = await MARIADB.start();
+  onTestFinished(() => server.close());
+  await server.end();
+  // A file that may not grow is full in the same way, as far as the server reports it.
+  const file = '--innodb-data-file-path=ibdata1:12M:autoextend:max:20M';
+  await server.restart('--innodb-file-per-table=0', file);
+  const database = openDatabase(server.url, { directory: '/' });
+  onTestFinished(() => database.close());
+  await database.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, content MEDIUMTEXT)');
+  const fill = async () => {
+    for (let id = 0; id < 100; id += 1)
+      await database.execute('INSERT INTO things VALUES (?, ?)', [id, 'x'.repeat(200_000)]);
+  };
+  const failure: unknown = await fill().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ errno: 1114 });
+  expect(database.isUnavailable(failure)).toBe(true);
+});

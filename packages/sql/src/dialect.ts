@@ -120,6 +120,11 @@ export interface SchemaDialect {
   unlock(connection: SqlConnection, name: string): Promise<void>;
   /** Whether a schema change failed because an earlier, interrupted run already made it. */
   isDoneBefore(error: unknown): boolean;
+  /**
+   * Whether waiting does not help, because an error is about the database file itself: for example,
+   * it cannot be opened, or the disk is full.
+   */
+  isAboutFile(error: unknown): boolean;
   /** Functions for schemas, or null if the engine has no schemas. */
   readonly schemas: Schemas | null;
   /** Returns a text as an SQL literal, for printed statements. */

@@ -105,6 +105,17 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ENETUNREACH',
   'ETIMEDOUT',
 ]);
+/**
+ * The system calls that look for a server. Whatever goes wrong, the server cannot be reached. For
+ * example, the socket of a server that has ended does not exist (ENOENT).
+ */
+const REACHING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+/**
+ * The error codes of OpenSSL and Node for a TLS connection that fails, for example because the
+ * server's certificate has expired.
+ */
+const TLS_FAILURE =
+  /^(?:ERR_SSL_|ERR_TLS_CERT_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_)/;
 const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set([
   'unavailable',
   'read-only',
@@ -113,9 +124,14 @@ const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set([
 
 function saysUnavailable(error: Error): boolean {
   return (
-    getErrorCodes(error).some((code) => UNREACHABLE.has(code)) ||
+    ('syscall' in error && REACHING.has(error.syscall)) ||
+    getErrorCodes(error).some((code) => UNREACHABLE.has(code) || isTlsFailure(code)) ||
     meanings(error).some((meaning) => UNAVAILABLE.has(meaning))
   );
+}
+
+function isTlsFailure(code: unknown): boolean {
+  return typeof code === 'string' && TLS_FAILURE.test(code);
 }
 
 /**

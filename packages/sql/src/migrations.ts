@@ -76,12 +76,14 @@ async function waitForLock<T>(
   database: Database,
   work: (connection: SqlConnection) => Promise<T>,
 ): Promise<T> {
+  const dialect = getDialect(database);
   const until = performance.now() + LOCK_SECONDS * 1000;
   for (;;) {
     try {
       return await database.transaction(work);
     } catch (error) {
-      const isBusy = getDialect(database).isEmbedded && database.isUnavailable(error);
+      const isBusy =
+        dialect.isEmbedded && database.isUnavailable(error) && !dialect.isAboutFile(error);
       if (!isBusy || performance.now() > until) throw error;
       await setTimeout(100);
     }

@@ -1,7 +1,7 @@
 import type { Acting } from '../auditing/audit.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
-import { KeyRotationError } from '../keys/signing-key.ts';
+import { KeyRotationError, KeysLostError } from '../keys/signing-key.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
@@ -19,8 +19,11 @@ export interface SetupReport {
 
 /**
  * Creates the signing key if it does not exist, and reports what else the server needs. You can run
- * it again safely. Throws a KeyRotationError if applications have received ID tokens but no key
- * exists. The key was lost in this case, and a new key would hide the loss.
+ * it again safely.
+ *
+ * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
+ * lost, and a new key would hide the loss. If there is no key, rejects if the store does not
+ * respond.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -58,16 +61,16 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether there are active authorizations with the scope `openid`. If there are and no key exists,
- * the signing keys were lost.
+ * Whether the store has authorizations with the scope `openid`. If it has but no key exists, the
+ * signing keys were lost. Rejects if the store does not respond.
  */
-export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
+export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolean> {
   try {
-    return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
-  } catch {
-    // Without a schema, there are no authorizations. If the store does not respond, another check
-    // reports it.
+    await keys.published();
     return false;
+  } catch (error) {
+    if (error instanceof KeysLostError) return true;
+    throw error;
   }
 }
 

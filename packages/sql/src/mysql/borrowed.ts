@@ -20,7 +20,7 @@ import {
   type PooledConnection,
   type PoolLimits,
 } from '../pool.ts';
-import { isAboutSession } from './session.ts';
+import { SessionChanges } from './session.ts';
 
 /**
  * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the member
@@ -250,7 +250,7 @@ function toConnection(
     ...OPTIONS,
     ...(statementTimeout === null ? {} : { timeout: statementTimeout }),
   };
-  let isChanged = false;
+  const changes = new SessionChanges();
   let isIdle: boolean | null = null;
   const execute = async (
     sql: string,
@@ -268,14 +268,14 @@ function toConnection(
   };
   return {
     execute(sql, parameters) {
-      isChanged ||= isAboutSession(sql);
+      changes.add(sql);
       return execute(sql, parameters);
     },
     begin: () => execute('START TRANSACTION READ WRITE'),
     commit: () => execute('COMMIT'),
     isIdle: () => isIdle,
     release(broken) {
-      void putBack(connection, broken || isChanged ? null : before.restore).then(isBack);
+      void putBack(connection, broken || changes.remain ? null : before.restore).then(isBack);
     },
   };
 }

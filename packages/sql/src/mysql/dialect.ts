@@ -58,6 +58,7 @@ export const MYSQL: Dialect = {
   },
   isDoneBefore: (error) =>
     error instanceof Error && 'errno' in error && DONE_BEFORE.has(error.errno),
+  isAboutFile: () => false,
   schemas: null,
   quoted: (text) => quotedText(text).replaceAll('\\', '\\\\'),
   now: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',

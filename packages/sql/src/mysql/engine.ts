@@ -13,7 +13,7 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
-import { isAboutSession } from './session.ts';
+import { SessionChanges } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
@@ -49,8 +49,11 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   // If the server's limit is smaller, it stays.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
+  const mode = "SESSION sql_mode = 'TRADITIONAL'";
   return [
-    { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
+    // Otherwise a statement outside a transaction might never be committed: it would begin a
+    // transaction, or run in one that began with an earlier commit.
+    { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${mode}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL has neither of these two settings. It can limit only the time that a statement waits
     // for locks.
@@ -114,7 +117,11 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           connections.set(lent, connection);
           return connection;
         },
-        end: () => promised<void>((done) => pool.end(done)),
+        async end() {
+          // The driver would close connections on which a transaction still runs.
+          await waiting.allBack();
+          await promised<void>((done) => pool.end(done));
+        },
         figures: () => getFigures(pool),
       };
     },
@@ -193,12 +200,12 @@ function toConnection(
 ): ToldConnection {
   const limit =
     statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
-  let isChanged = false;
+  const changes = new SessionChanges();
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
     toResult(await ask(connection, sql, parameters, limit));
   return {
     execute(sql, parameters) {
-      isChanged ||= isAboutSession(sql);
+      changes.add(sql);
       return execute(sql, parameters);
     },
     tell: execute,
@@ -206,7 +213,7 @@ function toConnection(
     commit: () => execute('COMMIT'),
     isIdle: () => null,
     release(broken) {
-      if (broken || isChanged) connection.destroy();
+      if (broken || changes.remain) connection.destroy();
       else connection.release();
       isBack();
     },
@@ -238,12 +245,15 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
   });
 }
 
+/** The statement exceeds max_allowed_packet. The server closes the connection after this error. */
+const PACKET_TOO_LARGE = 1153;
+
 /**
  * Whether the error concerns only the statement. Such an error has an SQLSTATE. An error that
  * breaks the connection has no SQLSTATE or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
-  if (isUnknown(error)) return false;
+  if (isUnknown(error) || error.errno === PACKET_TOO_LARGE) return false;
   return error.sqlState !== undefined && !('fatal' in error && error.fatal === true);
 }

@@ -7,6 +7,11 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
+  // The server accepts no connection from this machine after too many failed ones.
+  [1129, 'unavailable'],
+  // The disk is full: for a temporary file, or for a table.
+  [1021, 'unavailable'],
+  [1114, 'unavailable'],
   // An administrator stopped the statement.
   [1317, 'unavailable'],
   // The server is shutting down, or the connection was killed. This can happen even after the
@@ -29,6 +34,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // server when a statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],
+  // New transactions may only read (tx_read_only on MariaDB, transaction_read_only on MySQL).
+  [1792, 'read-only'],
   // The statement exceeded MariaDB's max_statement_time or MySQL's max_execution_time, which
   // applies only to reads.
   [1969, 'unavailable'],
@@ -38,6 +45,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1047, 'unknown'],
   [1180, 'unknown'],
 
+  // The driver replaces the code of every error in a TLS handshake with this one.
+  ['HANDSHAKE_SSL_ERROR', 'unavailable'],
   ['PROTOCOL_CONNECTION_LOST', 'unavailable'],
   ['POOL_CLOSED', 'unavailable'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],

@@ -55,6 +55,7 @@ export const POSTGRES: Dialect = {
   },
   unlock: async () => {},
   isDoneBefore: () => false,
+  isAboutFile: () => false,
   schemas: schemas(),
   quoted: quotedText,
   now: 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)',

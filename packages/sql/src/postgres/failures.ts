@@ -15,8 +15,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   ['25P04', 'unavailable'],
   // The code statement_completion_unknown, from distributed databases with PostgreSQL's protocol.
   ['40003', 'unknown'],
-  // The plan is outdated, the statement does not exist, or another statement has its name.
-  ['0A000', 'name'],
+  // The statement does not exist, or another statement has its name.
   ['26000', 'name'],
   ['42P05', 'name'],
 ]);
@@ -39,6 +38,7 @@ const UNREACHABLE =
 
 export const postgresMeanings: MeaningsOf = (error) => [
   ...getErrorCodes(error).map((code) => MEANINGS.get(code) ?? meaningOfClass(code)),
+  isOutdatedPlan(error) ? 'name' : undefined,
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
 ];
 
@@ -46,7 +46,12 @@ function meaningOfClass(code: unknown): Meaning | undefined {
   return CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
 }
 
-/** Whether the statement was planned before the schema changed. */
+/**
+ * Whether the statement was planned before the schema changed. The code 0A000 also means that the
+ * server does not support a statement. Only the server's function distinguishes the two.
+ */
 export function isOutdatedPlan(error: unknown): boolean {
-  return error instanceof Error && getErrorCodes(error).includes('0A000');
+  if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;
+  const { routine } = error as { readonly routine?: unknown };
+  return routine === undefined || routine === 'RevalidateCachedQuery';
 }

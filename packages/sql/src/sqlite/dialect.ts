@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
-import { sqliteMeanings } from './failures.ts';
+import { isSqliteAboutFile, sqliteMeanings } from './failures.ts';
 
 const COLUMN_TYPES = {
   identifier: 'TEXT',
@@ -42,6 +42,7 @@ export const SQLITE: Dialect = {
   lock: async () => {},
   unlock: async () => {},
   isDoneBefore: () => false,
+  isAboutFile: isSqliteAboutFile,
   schemas: null,
   quoted: quotedText,
   now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",

@@ -24,6 +24,11 @@ export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
 
+/** Whether the file cannot be opened, read or written, although no other process has a lock. */
+export function isSqliteAboutFile(error: unknown): boolean {
+  return isSqliteUnavailable(error) && !isSqliteBusy(error);
+}
+
 export const sqliteMeanings: MeaningsOf = (error) => [
   isSqliteUnavailable(error) ? 'unavailable' : undefined,
   resultCode(error) === CONFLICT ? 'conflict' : undefined,

@@ -23,7 +23,8 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
           const server = await openServer(context);
           const { keys } = server;
           const isInPlaceOfLost =
-            (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
+            (await keys.all().catch(() => [])).length === 0 &&
+            (await hasLostKeys(server).catch(() => false));
           const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
           if (isInPlaceOfLost) {
             context.note(
