@@ -712,18 +712,33 @@ describe('what an authorization server says about a token', () => {
 
   // @shows AS-12.19
   test('our own secret, in any form in which it was sent, reaches no log', async () => {
-    const clientSecret = 'a b/c+d%é';
-    const basic = btoa(`${encodeURIComponent('app')}:${encodeURIComponent(clientSecret)}`);
+    const clientSecret = 'a b/c+d%é-_.~';
+    const basic = btoa(`an-app:${encodeURIComponent(clientSecret)}`);
     const told: unknown[] = [];
-    for (const repeated of [encodeURIComponent(clientSecret), basic, 'a-name']) {
-      const issuer = await says({ active: true, scope: '', client_id: `<${repeated}>` });
+    for (const repeat of [
+      () => encodeURIComponent(clientSecret),
+      () => basic,
+      (sent: string) => sent,
+      (sent: string) => atob(sent),
+      (sent: string) => atob(sent).split(':')[1],
+      () => 'a-name',
+    ]) {
+      const server = createServer(({ headers }, response) => {
+        const said = repeat((headers.authorization ?? '').replace('Basic ', ''));
+        const answer = { active: true, scope: '', client_id: `<${said}>` };
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
       const onRefusal = ({ clientId }: Refusal) => void told.push(clientId);
-      await resourceServer({ issuer, clientId: 'app', clientSecret, onRefusal }).authorize(
-        'Bearer t',
-        SCOPE,
-      );
+      await resourceServer({
+        issuer: keep(server),
+        clientId: 'an-app',
+        clientSecret,
+        onRefusal,
+      }).authorize('Bearer of-a-person', SCOPE);
     }
-    expect(told).toEqual([null, null, '<a-name>']);
+    expect(told).toEqual([null, null, null, null, null, '<a-name>']);
   });
 
   test('the owner of the token, and its lifetime', async () => {

@@ -116,6 +116,14 @@ export class Introspection {
     this.#cached = new RecentMap(cache.entries);
   }
 
+  /** The header value with which the client authenticates, and the secret as that contains it. */
+  get sentCredentials(): readonly string[] {
+    const headers = new Headers();
+    void this.#authenticate(this.#server, this.#client, new URLSearchParams(), headers);
+    const basic = (headers.get('authorization') ?? '').replace('Basic ', '');
+    return [basic, atob(basic).replace(/^.*:/, '')];
+  }
+
   /**
    * Returns the token, or the reason why it cannot be used. Rejects with an IntrospectionError if
    * the authorization server does not return a usable response.
