@@ -32,6 +32,11 @@ function toolNamed(
 /** The result of the tool `wrong`. Its content is invalid, although the type allows it. */
 let wrongBlocks: unknown = [];
 
+/** Reports progress of the call of `hasty` that has ended. */
+let reportLate: ToolCall['progress'] = async () => {};
+/** Lets the tool `patient` go on. */
+const answered = Promise.withResolvers<void>();
+
 /** Ends the tool `opened`. */
 const close = Promise.withResolvers<void>();
 
@@ -62,6 +67,15 @@ const TOOLS: readonly ToolInterface[] = [
   toolNamed('opened', async () => {
     await close.promise;
     return 'closed';
+  }),
+  toolNamed('hasty', (_, { progress }) => {
+    reportLate = progress;
+    return 'done';
+  }),
+  toolNamed('patient', async () => {
+    await answered.promise;
+    await reportLate(9);
+    return 'done';
   }),
   toolNamed('tree', () => 'a tree', {
     type: 'object',
@@ -944,6 +958,22 @@ describe('mcp:transport:streaming', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+  // @shows MCP-3.1
+  test('true: a call reports no progress after its answer, while others of the batch run', async () => {
+    const called = (name: string, id: number) =>
+      request('tools/call', { name, _meta: { progressToken: id } }, id);
+    const response = await send([called('hasty', 1), called('patient', 2)], {
+      bearer: await streaming.serviceToken(),
+      at: streaming,
+      headers: { 'MCP-Protocol-Version': '2025-03-26' },
+    });
+    const events: string[] = [];
+    for await (const event of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      events.push(event);
+      answered.resolve();
+    }
+    expect(events.join('').match(/"(?:method|id)":[^,}]+/g)).toEqual(['"id":1', '"id":2']);
   });
   // @shows MCP-3.1
   test('false: one JSON response, and no progress is sent', async () => {

@@ -14,8 +14,8 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller requested it and the transport streams. Otherwise does nothing.
-   * Never rejects, even if the caller has hung up.
+   * Reports progress if the caller requested it, the transport streams, and the call has not ended.
+   * Otherwise does nothing. Never rejects, even if the caller has hung up.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
