@@ -40,6 +40,12 @@ const answered = Promise.withResolvers<void>();
 /** Ends the tool `opened`. */
 const close = Promise.withResolvers<void>();
 
+/** Two equal objects, whose members replace what objects inherit. */
+const TWICE = [
+  { valueOf: 1, toString: 2 },
+  { toString: 2, valueOf: 1 },
+] as const;
+
 const PARSED = '{"__proto__":{"b":2},"a":1}';
 
 const TOOLS: readonly ToolInterface[] = [
@@ -63,6 +69,26 @@ const TOOLS: readonly ToolInterface[] = [
       properties: { a: { type: name === 'whole' ? 'integer' : 'string' } },
     }),
   ),
+  ...(['2020-12/schema', '-07/schema#'] as const).map((dialect) =>
+    toolNamed(`priced_${dialect.slice(0, 3)}`, () => 'priced', {
+      $schema: `http://json-schema.org/draft${dialect.startsWith('-') ? '' : '/'}${dialect}`,
+      type: 'object',
+      properties: {
+        amount: { type: 'number', multipleOf: 0.01 },
+        dozens: { type: 'integer', multipleOf: 12 },
+        constructor: { type: 'string' },
+        races: { type: 'array', uniqueItems: true },
+      },
+    }),
+  ),
+  toolNamed('inherited', () => 'called', { type: 'object', required: ['toString'] }),
+  {
+    ...toolNamed('prices', () => ({ price: 19.99 })),
+    outputSchema: () => ({
+      type: 'object',
+      properties: { price: { multipleOf: 0.01 }, toString: { type: 'string' } },
+    }),
+  },
   toolNamed('echo', ({ text }) => text),
   toolNamed('opened', async () => {
     await close.promise;
@@ -765,6 +791,37 @@ describe('what a tool receives and returns', () => {
         'isError',
       );
     }
+  });
+  // @shows MCP-5.7
+  test.each([
+    [true, 'no member, though each object inherits one of the names', {}],
+    [true, 'a member with such a name', { constructor: 'Lotus' }],
+    [false, 'a member with such a name and a wrong type', { constructor: 1 }],
+    ...[19.99, 4.35, -0.07, 0, 1e-2, 123_456_789.01, 1e300].map(
+      (amount) => [true, `${amount}, which is whole cents`, { amount }] as const,
+    ),
+    ...[19.995, 0.001, 1e-300, 4.349_999_999_999_999].map(
+      (amount) => [false, `${amount}, which is not`, { amount }] as const,
+    ),
+    [true, 'two dozens', { dozens: 24 }],
+    [false, 'two dozens and one', { dozens: 25 }],
+    [false, 'equal objects that hide what objects inherit', { races: TWICE }],
+  ] as const)('a schema means what JSON Schema says: %j for %s', async (isValid, _, args) => {
+    for (const dialect of ['202', '-07']) {
+      const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
+      const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
+      expect(JSON.stringify(result)).toMatch(text);
+    }
+  });
+  // @shows MCP-5.7
+  test('a required member is not one that each object inherits', async () => {
+    const missing = await answerOf(send(calling('inherited')));
+    expect(missing.result).toMatchObject({ isError: true });
+    const given = await answerOf(send(calling('inherited', { toString: 1 })));
+    expect(given.result).toEqual({ content: [{ type: 'text', text: 'called' }] });
+    expect((await answerOf(send(calling('prices')))).result).toMatchObject({
+      structuredContent: { price: 19.99 },
+    });
   });
   test('valid arguments', async () => {
     const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
