@@ -552,6 +552,16 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
+  test('no longer after the machine slept for the configured seconds', async () => {
+    const { issuer, asked } = await answering(usable(), NONE);
+    const resource = resourceServer({ issuer, cache: CACHE });
+    expect([await use(resource), asked.length]).toEqual([200, 1]);
+    // While a machine sleeps, only the system clock goes on.
+    vi.setSystemTime(START + 60_000);
+    expect([await use(resource), asked.length]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
   test('no longer if the clock by which exp is read is set back', async () => {
     const { issuer, asked } = await answering(usable({ exp: START / 1000 + 10 }), NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
