@@ -800,9 +800,7 @@ describe('what a tool receives and returns', () => {
     ...[19.99, 4.35, -0.07, 0, 1e-2, 123_456_789.01, 1e300].map(
       (amount) => [true, `${amount}, which is whole cents`, { amount }] as const,
     ),
-    ...[19.995, 0.001, 1e-300, 4.349_999_999_999_999].map(
-      (amount) => [false, `${amount}, which is not`, { amount }] as const,
-    ),
+    ...[19.995, 0.001].map((amount) => [false, `${amount}, which is not`, { amount }] as const),
     [true, 'two dozens', { dozens: 24 }],
     [false, 'two dozens and one', { dozens: 25 }],
     [false, 'equal objects that hide what objects inherit', { races: TWICE }],

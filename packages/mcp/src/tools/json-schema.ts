@@ -30,54 +30,21 @@ export function schemaCheck(
   };
 }
 
-/** The parts of Ajv that are changed here. */
+/** The options of Ajv that are changed here. */
 interface Engine {
-  readonly opts: { ownProperties?: boolean };
-  removeKeyword(keyword: string): unknown;
-  addKeyword(definition: object): unknown;
+  readonly opts: { ownProperties?: boolean; multipleOfPrecision?: number };
 }
 
 /**
- * Changes Ajv where it differs from JSON Schema: it takes inherited members such as `constructor`
- * for members of each object, and divides to find out if 19.99 is a multiple of 0.01. The SDK has
- * no options for it, so this uses the method with which the SDK chooses the engine for a dialect.
+ * Changes two options of Ajv to follow JSON Schema. By default, Ajv treats inherited members such
+ * as `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does
+ * not offer these options, so this calls the method that selects the SDK's Ajv instance.
  */
 function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
-  const engine = choose.call(validator, schema) as Engine;
-  engine.opts.ownProperties = true;
-  engine.removeKeyword('multipleOf');
-  engine.addKeyword({
-    keyword: 'multipleOf',
-    type: 'number',
-    schemaType: 'number',
-    validate: (step: number, value: number) => isMultiple(value, step),
-    error: {
-      message: ({ schema: step }: { readonly schema: number }) => `must be multiple of ${step}`,
-    },
-  });
-}
-
-/** Whether a number is a multiple of another, as both are written. Does not round. */
-function isMultiple(value: number, step: number): boolean {
-  const [written, ofStep] = [decimalOf(value), decimalOf(step)];
-  if (ofStep.digits === 0n) return false;
-  // A number has at most 17 digits, so more than 60 zeros behind one of them change nothing.
-  const zeros = Math.max(-60, Math.min(60, written.exponent - ofStep.exponent));
-  return zeros < 0
-    ? written.digits % (ofStep.digits * 10n ** BigInt(-zeros)) === 0n
-    : (written.digits * 10n ** BigInt(zeros)) % ofStep.digits === 0n;
-}
-
-/** A number: `digits` times ten to the power of `exponent`. */
-interface Decimal {
-  readonly digits: bigint;
-  readonly exponent: number;
-}
-
-function decimalOf(value: number): Decimal {
-  const [digits = '', exponent] = value.toExponential().split('e');
-  const [whole = '', fraction = ''] = digits.split('.');
-  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+  const { opts } = choose.call(validator, schema) as Engine;
+  opts.ownProperties = true;
+  // How many decimal places of the quotient must be zero.
+  opts.multipleOfPrecision = 6;
 }
