@@ -274,6 +274,7 @@ describe('what stays a refusal of HTTP', () => {
     });
     const note = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'mine', arguments: {} } };
     for (const batch of [
+      [asking('mine', 1)],
       [asking('open', 1), asking('mine', 2)],
       [asking('mine', 1), { jsonrpc: '2.0', method: 'notifications/initialized' }],
       [asking('open', 1), note],

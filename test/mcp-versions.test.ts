@@ -357,6 +357,8 @@ describe('a request of 2026-07-28', () => {
     for (const wrong of [
       { ...right, 'Mcp-Param-Region': 'Basel' },
       { ...right, 'Mcp-Param-Region': null },
+      // Some proxies read such bytes as Latin-1, and others as UTF-8.
+      { ...right, 'Mcp-Param-Region': 'Zürich' },
       { ...right, 'Mcp-Param-Floor': '0x2a' },
       { ...right, 'Mcp-Param-Floor': '43' },
     ]) {

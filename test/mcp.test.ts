@@ -32,8 +32,19 @@ function toolNamed(
 /** The result of the tool `wrong`. Its content is invalid, although the type allows it. */
 let wrongBlocks: unknown = [];
 
+/** Reports progress of the call of `hasty` that has ended. */
+let reportLate: ToolCall['progress'] = async () => {};
+/** Lets the tool `patient` go on. */
+const answered = Promise.withResolvers<void>();
+
 /** Ends the tool `opened`. */
 const close = Promise.withResolvers<void>();
+
+/** Two equal objects, whose members replace what objects inherit. */
+const TWICE = [
+  { valueOf: 1, toString: 2 },
+  { toString: 2, valueOf: 1 },
+] as const;
 
 const PARSED = '{"__proto__":{"b":2},"a":1}';
 
@@ -58,10 +69,39 @@ const TOOLS: readonly ToolInterface[] = [
       properties: { a: { type: name === 'whole' ? 'integer' : 'string' } },
     }),
   ),
+  ...(['2020-12/schema', '-07/schema#'] as const).map((dialect) =>
+    toolNamed(`priced_${dialect.slice(0, 3)}`, () => 'priced', {
+      $schema: `http://json-schema.org/draft${dialect.startsWith('-') ? '' : '/'}${dialect}`,
+      type: 'object',
+      properties: {
+        amount: { type: 'number', multipleOf: 0.01 },
+        dozens: { type: 'integer', multipleOf: 12 },
+        constructor: { type: 'string' },
+        races: { type: 'array', uniqueItems: true },
+      },
+    }),
+  ),
+  toolNamed('inherited', () => 'called', { type: 'object', required: ['toString'] }),
+  {
+    ...toolNamed('prices', () => ({ price: 19.99 })),
+    outputSchema: () => ({
+      type: 'object',
+      properties: { price: { multipleOf: 0.01 }, toString: { type: 'string' } },
+    }),
+  },
   toolNamed('echo', ({ text }) => text),
   toolNamed('opened', async () => {
     await close.promise;
     return 'closed';
+  }),
+  toolNamed('hasty', (_, { progress }) => {
+    reportLate = progress;
+    return 'done';
+  }),
+  toolNamed('patient', async () => {
+    await answered.promise;
+    await reportLate(9);
+    return 'done';
   }),
   toolNamed('tree', () => 'a tree', {
     type: 'object',
@@ -752,6 +792,35 @@ describe('what a tool receives and returns', () => {
       );
     }
   });
+  // @shows MCP-5.7
+  test.each([
+    [true, 'no member, though each object inherits one of the names', {}],
+    [true, 'a member with such a name', { constructor: 'Lotus' }],
+    [false, 'a member with such a name and a wrong type', { constructor: 1 }],
+    ...[19.99, 4.35, -0.07, 0, 1e-2, 123_456_789.01, 1e300].map(
+      (amount) => [true, `${amount}, which is whole cents`, { amount }] as const,
+    ),
+    ...[19.995, 0.001].map((amount) => [false, `${amount}, which is not`, { amount }] as const),
+    [true, 'two dozens', { dozens: 24 }],
+    [false, 'two dozens and one', { dozens: 25 }],
+    [false, 'equal objects that hide what objects inherit', { races: TWICE }],
+  ] as const)('a schema means what JSON Schema says: %j for %s', async (isValid, _, args) => {
+    for (const dialect of ['202', '-07']) {
+      const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
+      const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
+      expect(JSON.stringify(result)).toMatch(text);
+    }
+  });
+  // @shows MCP-5.7
+  test('a required member is not one that each object inherits', async () => {
+    const missing = await answerOf(send(calling('inherited')));
+    expect(missing.result).toMatchObject({ isError: true });
+    const given = await answerOf(send(calling('inherited', { toString: 1 })));
+    expect(given.result).toEqual({ content: [{ type: 'text', text: 'called' }] });
+    expect((await answerOf(send(calling('prices')))).result).toMatchObject({
+      structuredContent: { price: 19.99 },
+    });
+  });
   test('valid arguments', async () => {
     const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
     expect(result).toEqual({
@@ -944,6 +1013,22 @@ describe('mcp:transport:streaming', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+  // @shows MCP-3.1
+  test('true: a call reports no progress after its answer, while others of the batch run', async () => {
+    const called = (name: string, id: number) =>
+      request('tools/call', { name, _meta: { progressToken: id } }, id);
+    const response = await send([called('hasty', 1), called('patient', 2)], {
+      bearer: await streaming.serviceToken(),
+      at: streaming,
+      headers: { 'MCP-Protocol-Version': '2025-03-26' },
+    });
+    const events: string[] = [];
+    for await (const event of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      events.push(event);
+      answered.resolve();
+    }
+    expect(events.join('').match(/"(?:method|id)":[^,}]+/g)).toEqual(['"id":1', '"id":2']);
   });
   // @shows MCP-3.1
   test('false: one JSON response, and no progress is sent', async () => {

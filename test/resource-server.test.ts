@@ -552,6 +552,16 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
+  test('no longer after the machine slept for the configured seconds', async () => {
+    const { issuer, asked } = await answering(usable(), NONE);
+    const resource = resourceServer({ issuer, cache: CACHE });
+    expect([await use(resource), asked.length]).toEqual([200, 1]);
+    // While a machine sleeps, only the system clock goes on.
+    vi.setSystemTime(START + 60_000);
+    expect([await use(resource), asked.length]).toEqual([401, 2]);
+  });
+
+  // @shows AS-12.20
   test('no longer if the clock by which exp is read is set back', async () => {
     const { issuer, asked } = await answering(usable({ exp: START / 1000 + 10 }), NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
@@ -712,18 +722,33 @@ describe('what an authorization server says about a token', () => {
 
   // @shows AS-12.19
   test('our own secret, in any form in which it was sent, reaches no log', async () => {
-    const clientSecret = 'a b/c+d%é';
-    const basic = btoa(`${encodeURIComponent('app')}:${encodeURIComponent(clientSecret)}`);
+    const clientSecret = 'a b/c+d%é-_.~';
+    const basic = btoa(`an-app:${encodeURIComponent(clientSecret)}`);
     const told: unknown[] = [];
-    for (const repeated of [encodeURIComponent(clientSecret), basic, 'a-name']) {
-      const issuer = await says({ active: true, scope: '', client_id: `<${repeated}>` });
+    for (const repeat of [
+      () => encodeURIComponent(clientSecret),
+      () => basic,
+      (sent: string) => sent,
+      (sent: string) => atob(sent),
+      (sent: string) => atob(sent).split(':')[1],
+      () => 'a-name',
+    ]) {
+      const server = createServer(({ headers }, response) => {
+        const said = repeat((headers.authorization ?? '').replace('Basic ', ''));
+        const answer = { active: true, scope: '', client_id: `<${said}>` };
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
       const onRefusal = ({ clientId }: Refusal) => void told.push(clientId);
-      await resourceServer({ issuer, clientId: 'app', clientSecret, onRefusal }).authorize(
-        'Bearer t',
-        SCOPE,
-      );
+      await resourceServer({
+        issuer: keep(server),
+        clientId: 'an-app',
+        clientSecret,
+        onRefusal,
+      }).authorize('Bearer of-a-person', SCOPE);
     }
-    expect(told).toEqual([null, null, '<a-name>']);
+    expect(told).toEqual([null, null, null, null, null, '<a-name>']);
   });
 
   test('the owner of the token, and its lifetime', async () => {

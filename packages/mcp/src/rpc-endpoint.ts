@@ -126,12 +126,12 @@ export class RpcEndpoint {
    * the response is then 401 or 403.
    */
   #refusedCall(
-    { count, requests, metadata }: Messages,
+    { isBatch, requests, metadata }: Messages,
     refused: CallRefusal,
     challenge: string | null,
   ) {
     const [call] = requests;
-    if (challenge === null || count !== 1 || call?.method !== 'tools/call') return null;
+    if (challenge === null || isBatch || call?.method !== 'tools/call') return null;
     const added = this.#contributions.refusedCallMeta(challenge);
     if (added === null) return null;
     if (metadata === null) return refusedCall(call, refused, { _meta: added });

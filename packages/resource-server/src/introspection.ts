@@ -79,7 +79,10 @@ export class IntrospectionError extends Error {
 
 interface CachedAnswer {
   readonly answer: UsableToken | UnusableToken;
+  /** The end of the time limit, by `performance.now()`. */
   readonly until: number;
+  /** The end of the time limit, by the system clock. */
+  readonly untilDate: number;
 }
 
 /** The authorization server, and the client's credentials for it. */
@@ -116,6 +119,14 @@ export class Introspection {
     this.#cached = new RecentMap(cache.entries);
   }
 
+  /** The header value with which the client authenticates, and the secret as that contains it. */
+  get sentCredentials(): readonly string[] {
+    const headers = new Headers();
+    void this.#authenticate(this.#server, this.#client, new URLSearchParams(), headers);
+    const basic = (headers.get('authorization') ?? '').replace('Basic ', '');
+    return [basic, atob(basic).replace(/^.*:/, '')];
+  }
+
   /**
    * Returns the token, or the reason why it cannot be used. Rejects with an IntrospectionError if
    * the authorization server does not return a usable response.
@@ -125,17 +136,15 @@ export class Introspection {
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // Check both the token's expiry and the cache's time limit. The time limit uses
-    // `performance.now()`, because the system clock can jump back.
-    if (found !== undefined && lives(found.answer) && found.until > performance.now())
-      return found.answer;
-    // The time limit starts before the request is sent, because the server may revoke the token
-    // before the response arrives.
+    if (found !== undefined && isFresh(found)) return found.answer;
+    // The time limit starts before the request, because the server may revoke the token before the
+    // response arrives.
     const until = performance.now() + seconds * 1000;
+    const untilDate = Date.now() + seconds * 1000;
     const answer = await this.#ask(token);
     // A later request may already have stored a newer response. Do not replace it.
     if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
-    return this.#cached.put(key, { answer, until }).answer;
+    return this.#cached.put(key, { answer, until, untilDate }).answer;
   }
 
   async #ask(token: string): Promise<UsableToken | UnusableToken> {
@@ -169,6 +178,14 @@ export class Introspection {
       throw new IntrospectionError(reason, codeWithin(error));
     }
   }
+}
+
+/**
+ * Checks both the token's expiry and the cache's time limit. The time limit uses both clocks: the
+ * system clock can jump back, and the other one stands still while the machine sleeps.
+ */
+function isFresh({ answer, until, untilDate }: CachedAnswer): boolean {
+  return lives(answer) && until > performance.now() && untilDate > Date.now();
 }
 
 function lives(answer: UsableToken | UnusableToken): boolean {

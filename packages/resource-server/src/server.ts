@@ -72,7 +72,7 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** The secret in all forms in which it is sent. A response could repeat any of them. */
+  /** The secret in all forms that a response could repeat, such as those in which it is sent. */
   readonly #credentials: readonly string[];
 
   /**
@@ -96,7 +96,8 @@ class IntrospectingServer {
     this.#introspection = shared === null ? new Introspection(asking) : shared.#introspection;
     const encodedSecret = encodeURIComponent(clientSecret);
     const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
-    this.#credentials = [clientSecret, encodedSecret, basic];
+    const { sentCredentials } = this.#introspection;
+    this.#credentials = [clientSecret, encodedSecret, basic, ...sentCredentials];
     const proofs = dpop === undefined ? null : new Proofs(dpop);
     this.#proofs = shared === null ? proofs : shared.#proofs;
     this.#metadata = resourceMetadata === undefined ? null : new URL(resourceMetadata).href;

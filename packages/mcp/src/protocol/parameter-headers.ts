@@ -2,6 +2,8 @@ import type { JsonSchema } from '../tools/tool-description.ts';
 
 const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
+/** Matches what a header may contain. Proxies read all other bytes in different ways. */
+const PLAIN = /^[\t\x20-\x7e]*$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -9,7 +11,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * null if the header is malformed.
  */
 export function decoded(field: string | null): string | null {
-  if (field === null || !ENCODED.test(field)) return field;
+  if (field === null || !PLAIN.test(field)) return null;
+  if (!ENCODED.test(field)) return field;
   const [, text] = BASE64.exec(field) ?? [];
   if (text === undefined) return null;
   try {

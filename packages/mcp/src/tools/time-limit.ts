@@ -6,6 +6,8 @@ export interface TimeLimit {
   readonly signal: AbortSignal;
   /** Resolves when `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;
+  /** Whether the work is done, or the signal is aborted. */
+  readonly isOver: boolean;
   /** Removes the timer and the listener. Call this when the work is done. */
   end(): void;
 }
@@ -21,10 +23,15 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();
+  let isDone = false;
   return {
     signal: limit.signal,
     reached: reached.promise,
+    get isOver() {
+      return isDone || limit.signal.aborted;
+    },
     end() {
+      isDone = true;
       clearTimeout(timer);
       caller.removeEventListener('abort', reach);
     },

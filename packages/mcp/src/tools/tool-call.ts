@@ -4,7 +4,7 @@ import type { CallToolRequestParams } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
 import type { ContentRoom } from './content-room.ts';
 import type { Round } from './rounds.ts';
-import { REACHED, startTimeLimit, tooLong } from './time-limit.ts';
+import { REACHED, startTimeLimit, tooLong, type TimeLimit } from './time-limit.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
@@ -71,7 +71,7 @@ export class ToolCalls {
     const limit = startTimeLimit(config.tool_timeout, caller.signal);
     try {
       const returned = await Promise.race([
-        tool.tool.handle(args, describeCall(caller, meta, round, limit.signal)),
+        tool.tool.handle(args, describeCall(caller, meta, round, limit)),
         limit.reached,
       ]);
       if (returned instanceof ToolQuestions) return returned;
@@ -99,11 +99,11 @@ function describeCall(
   { notify }: Caller,
   meta: CallToolRequestParams['_meta'],
   round: Round,
-  signal: AbortSignal,
+  limit: TimeLimit,
 ): ToolCall {
   const progressToken = meta?.progressToken;
   return {
-    signal,
+    signal: limit.signal,
     trace: readTrace(meta),
     get id() {
       return round.id();
@@ -112,7 +112,7 @@ function describeCall(
     answer: round.answer,
     canAsk: round.canAsk,
     async progress(progress, total, message) {
-      if (progressToken === undefined || signal.aborted) return;
+      if (progressToken === undefined || limit.isOver) return;
       const params = { progressToken, progress, total, message };
       try {
         notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));

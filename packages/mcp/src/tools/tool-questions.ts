@@ -1,7 +1,7 @@
 import { isLoopback, wellFormedJson } from 'portico/extension';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { readAs, readShort } from '../protocol/protocol-types.ts';
+import { schemaCheck } from './json-schema.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
@@ -184,7 +184,7 @@ export function readAnswer({ method, params }: InputRequest, sent: unknown): Too
   if (action !== 'accept' || params['mode'] === 'url') return { action, content: {} };
   const filledIn = content ?? {};
   const schema = params['requestedSchema'] as Record<string, unknown>;
-  if (!new AjvJsonSchemaValidator().getValidator(schema)(filledIn).valid) return null;
+  if (schemaCheck(schema)(filledIn) !== null) return null;
   // Remove fields that the form did not have.
   const fields = Object(schema['properties']) as object;
   const asked = Object.entries(filledIn).filter(([name]) => Object.hasOwn(fields, name));

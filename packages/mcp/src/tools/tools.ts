@@ -1,6 +1,6 @@
 import { wellFormedJson } from 'portico/extension';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { readGuard } from './guard.ts';
+import { schemaCheck, type Check } from './json-schema.ts';
 import type { Guarded } from './tool-access.ts';
 import {
   readDescription,
@@ -14,8 +14,8 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller requested it and the transport streams. Otherwise does nothing.
-   * Never rejects, even if the caller has hung up.
+   * Reports progress if the caller requested it, the transport streams, and the call has not ended.
+   * Otherwise does nothing. Never rejects, even if the caller has hung up.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
@@ -147,13 +147,7 @@ export interface RegisteredTool extends Guarded {
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** Returns the problem with a value, or null if the value is valid. */
-type Check = (value: unknown) => string | null;
-
-/**
- * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
- * the same `$id`: it would use the first one for both.
- */
+/** Compiles a schema of a tool. Throws an error with the tool's name for an invalid schema. */
 function compileSchema(
   name: string,
   member: 'inputSchema' | 'outputSchema',
@@ -161,14 +155,7 @@ function compileSchema(
   otherwise: string,
 ): Check {
   try {
-    // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
-    // which would count as valid.
-    if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
-    const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
-    return (value) => {
-      const result = validate(value);
-      return result.valid ? null : (result.errorMessage ?? otherwise);
-    };
+    return schemaCheck(schema, otherwise);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, {
