@@ -206,7 +206,10 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
-    expect(() => resourceServer({ resourceMetadata: '/metadata' })).toThrow(TypeError);
+    for (const resourceMetadata of ['/metadata', 'localhost:3000/metadata'])
+      expect(() => resourceServer({ resourceMetadata })).toThrow(
+        new TypeError('resourceMetadata: must be a URL, such as https://api.example.com'),
+      );
     const url = await start(
       resourceServer({ resourceMetadata: 'https://api.example/?a="b\\c\r\n' }),
     );

@@ -148,7 +148,10 @@ test('The public URL of an API must be a valid URL without query and fragment', 
   for (const publicUrl of ['https://api.example/?a', 'https://api.example/#a']) {
     expect(() => new Proofs({ publicUrl })).toThrow(new TypeError(says));
   }
-  expect(() => new Proofs({ publicUrl: '/notes' })).toThrow(TypeError);
+  const must = 'dpop.publicUrl: must be a URL, such as https://api.example.com';
+  for (const publicUrl of ['/notes', 'localhost:3000', 'api.example:443/notes', '']) {
+    expect(() => new Proofs({ publicUrl })).toThrow(new TypeError(must));
+  }
 });
 
 test('A refusal lists the algorithms, and whether proofs are required', () => {

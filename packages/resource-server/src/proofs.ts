@@ -12,6 +12,7 @@ import {
 } from 'portico/extension';
 import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
+import { readWebUrl } from './urls.ts';
 
 /**
  * Thrown if the process cannot remember more proofs of a key. Without remembering a proof, it could
@@ -45,7 +46,7 @@ export class Proofs {
 
   /** Throws a TypeError if the public URL is invalid. */
   constructor({ publicUrl, required = false, remembered = MOST_REMEMBERED, claim }: DpopOptions) {
-    const { origin, pathname, search, hash } = new URL(publicUrl);
+    const { origin, pathname, search, hash } = readWebUrl('dpop.publicUrl', publicUrl);
     if (search !== '' || hash !== '')
       throw new TypeError('dpop.publicUrl: must have no query and no fragment');
     this.offer = dpopOffer({ required, algorithms: VERIFIED_ALGORITHMS });

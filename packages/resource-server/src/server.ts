@@ -10,6 +10,7 @@ import { Introspection, IntrospectionError, type IntrospectedToken } from './int
 import type { AuthenticationRequirement, DpopOptions, Refusal, SentRequest } from './contract.ts';
 import { Proofs, getRefusal } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
+import { readWebUrl } from './urls.ts';
 
 /** Options of a resource server. */
 export interface ResourceServerOptions {
@@ -58,7 +59,7 @@ export type ResourceServer = Readonly<IntrospectingServer>;
  * these cases:
  * - The issuer contains a user name or password.
  * - The issuer uses http, and `allowInsecureRequests` is not set.
- * - `resourceMetadata` is not a URL.
+ * - `resourceMetadata` or `dpop.publicUrl` is not a URL with https or http.
  * - `onRefusal` is not a function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
@@ -100,7 +101,8 @@ class IntrospectingServer {
     this.#credentials = [clientSecret, encodedSecret, basic, ...sentCredentials];
     const proofs = dpop === undefined ? null : new Proofs(dpop);
     this.#proofs = shared === null ? proofs : shared.#proofs;
-    this.#metadata = resourceMetadata === undefined ? null : new URL(resourceMetadata).href;
+    this.#metadata =
+      resourceMetadata === undefined ? null : readWebUrl('resourceMetadata', resourceMetadata).href;
     this.#onRefusal = onRefusal;
   }
 
