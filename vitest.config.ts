@@ -60,7 +60,6 @@ export default defineConfig({
         isolate: false,
         server: { deps: { external: [/\/dist\//] } },
         include: files.filter(({ engines }) => engines.includes(name)).map(({ path }) => path),
-        // Vitest reads the description for each file that a worker runs.
         setupFiles: RUNS_ALL ? ['test/support/described-answers.ts'] : [],
         globalSetup: [
           'test/support/run-folder.ts',

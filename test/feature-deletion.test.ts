@@ -5,7 +5,7 @@ import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { linkDependencies } from '../tools/scripts/packages.ts';
 import { NODE_COMPILE_CACHE, ROOT } from './support/console.ts';
 import { waysOf } from './support/scale.ts';
@@ -16,11 +16,11 @@ const FOLDERS = readdirSync(path.join(ROOT, SERVER, 'features')).toSorted();
 const CODE_FLOW = path.join('test', 'support', 'code-flow.ts');
 const PROFILE_START = path.join('test', 'support', 'profile-start.ts');
 
-/** A copy of the packages. Each test deletes one feature in it. */
+/** A copy of the packages. Tests delete features in it. */
 let copy: string;
 /** What each changed file of the copy contained, and where each deleted folder is kept. */
-let changed: Map<string, string>;
-let deleted: Map<string, string>;
+const changed = new Map<string, string>();
+const deleted = new Map<string, string>();
 
 beforeAll(async () => {
   copy = await mkdtemp(path.join(tmpdir(), 'portico-features-'));
@@ -37,19 +37,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true }));
 
-beforeEach(() => {
-  changed = new Map();
-  deleted = new Map();
-});
-afterEach(async () => {
+afterEach(restore);
+
+async function restore(): Promise<void> {
   for (const [file, content] of changed) await writeFile(file, content);
   for (const [folder, kept] of deleted) await rename(kept, folder);
-});
+  changed.clear();
+  deleted.clear();
+}
 
 /** Changes a file of the copy until the test ends. */
 async function change(file: string, to: (content: string) => string): Promise<void> {
   const content = await readFile(file, 'utf8');
-  changed.set(file, content);
+  if (!changed.has(file)) changed.set(file, content);
   await writeFile(file, to(content));
 }
 
@@ -69,20 +69,27 @@ function importOf(list: string, folder: string): { readonly line: string; readon
   return { line, name };
 }
 
-/** Deletes a feature until the test ends: its folder, and its place in the list. */
+/**
+ * Deletes a feature until the test ends: its folder, its place in the list, and in MCP, its public
+ * names.
+ */
 async function deleteFeature(folder: string, source = SERVER): Promise<void> {
   await change(path.join(copy, source, 'features.ts'), (list) => {
     const { line, name } = importOf(list, folder);
     const place = new RegExp(String.raw`(?<![-/\w])${name}(?![-/\w]),?\s*`);
     return list.replace(line, '').replace(place, '');
   });
-  const [at, kept] = [path.join(copy, source, 'features', folder), path.join(copy, 'deleted')];
+  const exported = new RegExp(`^export [^;]*? from './features/${folder}/[^;]*;\n`, 'gm');
+  if (source === MCP)
+    await change(path.join(copy, MCP, 'index.ts'), (index) => index.replaceAll(exported, ''));
+  const at = path.join(copy, source, 'features', folder);
+  const kept = path.join(copy, `deleted-${deleted.size}`);
   await rename(at, kept);
   deleted.set(at, kept);
 }
 
 /** The compiler's output for the copy. */
-async function compiled(): Promise<string> {
+async function compile(): Promise<string> {
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = [
     '-p',
@@ -102,6 +109,58 @@ async function compiled(): Promise<string> {
   );
 }
 
+/**
+ * A combination lacks many features. Each feature is missing in three of the eight, and no two of
+ * them in the same three. So of any two features, each is tried without the other.
+ */
+const COMBINATIONS = [0, 1, 2, 3, 4, 5, 6, 7];
+const THREES = COMBINATIONS.flatMap((one) =>
+  COMBINATIONS.slice(one + 1).flatMap((two) =>
+    COMBINATIONS.slice(two + 1).map((three) => [one, two, three]),
+  ),
+);
+const FEATURES = [
+  ...FOLDERS.map((folder) => ({ folder, source: SERVER })),
+  ...MCP_FOLDERS.map((folder) => ({ folder, source: MCP })),
+].map((feature, index) => ({ ...feature, missingIn: THREES[index] ?? [] }));
+
+interface Tried {
+  readonly without: string;
+  readonly compiled: string;
+  readonly statuses: unknown;
+}
+/** What happened in each combination. Each is tried once. */
+const tried = new Map<number, Tried>();
+
+async function tryCombination(combination: number): Promise<Tried> {
+  const missing = FEATURES.filter(({ missingIn }) => missingIn.includes(combination));
+  for (const { folder, source } of missing) await deleteFeature(folder, source);
+  const env = { ...process.env, NODE_COMPILE_CACHE };
+  const result = {
+    without: missing.map(({ folder }) => folder).join(', '),
+    compiled: await compile(),
+    statuses: await run(process.execPath, [CODE_FLOW], { cwd: copy, env }).then(
+      ({ stdout }) => JSON.parse(stdout) as unknown,
+      String,
+    ),
+  };
+  await restore();
+  return result;
+}
+
+/** The results of the combinations that lack this feature. */
+async function tryWithout(feature: string, from: string): Promise<readonly Tried[]> {
+  const found = FEATURES.find(({ folder, source }) => folder === feature && source === from);
+  const results: Tried[] = [];
+  for (const combination of waysOf(found?.missingIn ?? [])) {
+    const result = tried.get(combination) ?? (await tryCombination(combination));
+    tried.set(combination, result);
+    results.push(result);
+  }
+  expect(results).not.toEqual([]);
+  return results;
+}
+
 describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
   'without %s',
   (folder) => {
@@ -109,11 +168,10 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
       'all other code compiles, and the core works as before',
       { timeout: 240_000 },
       async () => {
-        await deleteFeature(folder);
-        expect(await compiled()).toBe('');
-        const env = { ...process.env, NODE_COMPILE_CACHE };
-        const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy, env });
-        expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
+        for (const { without, compiled, statuses } of await tryWithout(folder, SERVER)) {
+          expect(compiled, `without ${without}`).toBe('');
+          expect(statuses, `without ${without}`).toEqual([200, 200, 200, 401]);
+        }
       },
     );
   },
@@ -121,10 +179,8 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
 
 describe.each(waysOf(MCP_FOLDERS))('without %s of MCP', (folder) => {
   test('all other code compiles', { timeout: 240_000 }, async () => {
-    await deleteFeature(folder, MCP);
-    const exported = new RegExp(`^export [^;]*? from './features/${folder}/[^;]*;\n`, 'gm');
-    await change(path.join(copy, MCP, 'index.ts'), (index) => index.replaceAll(exported, ''));
-    expect(await compiled()).toBe('');
+    for (const { without, compiled } of await tryWithout(folder, MCP))
+      expect(compiled, `without ${without}`).toBe('');
   });
 });
 

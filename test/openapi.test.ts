@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApiText } from '../tools/scripts/openapi.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
-import { undescribed } from './support/described-answers.ts';
+import { undescribed } from './support/description.ts';
 
 /**
  * The description of the endpoints (OpenAPI 3.1). The long form of all tests compares the responses
