@@ -441,6 +441,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/kit/src/accounts/accounts.test.ts',
+      'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',
       'test/kit-address.test.ts',
       'test/csrf-middleware.test.ts',
