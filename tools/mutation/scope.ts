@@ -89,6 +89,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/store/sql/families.test.ts',
+      'packages/portico/src/store/sql/ended-families.test.ts',
+      'packages/portico/src/store/sql/new-authorizations.test.ts',
+      'test/stored-access.test.ts',
       'test/stored-rows.test.ts',
       'test/store-contract.test.ts',
       'test/overtaken-uses.test.ts',

@@ -337,6 +337,65 @@ describe('a code', () => {
     ]);
   });
 
+  describe('that another code replaced', () => {
+    const replace = (changes: Partial<Family> = {}) =>
+      store.codes.replaceCode({ ...FAMILY, ...changes }, { hash: 'second', expiresAt: NOW + 90 });
+    const replaced = {
+      ...ALLOWED,
+      code_hash: 'second',
+      code_expires_at: NOW + 90,
+      expires_at: NOW + 90,
+      prune_after: NOW + 90,
+    };
+
+    test('gives nothing and ends nothing; the new one gives tokens', async () => {
+      await family();
+      expect(await replace()).toBe('replaced');
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({
+        issued: false,
+        refusal: 'replaced',
+      });
+      expect(await store.codes.burnCode(CODE, 'notes', NOW)).toBe(false);
+      expect(await families()).toEqual([replaced]);
+      expect(await store.codes.spendCode({ ...CODE, hash: 'second' }, TOKENS, NOW)).toEqual({
+        issued: true,
+      });
+    });
+
+    test('is refused as ended if the authorization was revoked', async () => {
+      await family({ code_hash: 'second', revoked_at: NOW - 1 });
+      const revoked = { issued: false, refusal: 'revoked' };
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual(revoked);
+      const { store: own, confirmed } = confirming();
+      expect(await own.codes.burnCode(CODE, 'notes', NOW)).toBe(false);
+      expect(confirmed).toEqual([1]);
+      await emptied('oauth_families');
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual(revoked);
+    });
+
+    test.each<[string, Row, string]>([
+      ['was used', { code_spent_at: NOW - 1 }, 'used'],
+      ['was used, and its authorization has ended', { code_spent_at: 1, revoked_at: 2 }, 'ended'],
+      ['belongs to an authorization that has ended', { revoked_at: NOW - 1 }, 'ended'],
+      ['is for another client', { client_id: 'diary' }, 'ended'],
+      ['is for another person', { user_id: 'grace' }, 'ended'],
+      ['is for the person of another provider', { user_provider: 'others' }, 'ended'],
+      ['is for other scopes', { scope: 'openid' }, 'ended'],
+    ])('stays as it is if it %s', async (_, changes, outcome) => {
+      await family(changes);
+      expect(await replace()).toBe(outcome);
+      expect(await families()).toEqual([{ ...ALLOWED, ...changes }]);
+    });
+  });
+
+  test('that is used a second time ends nothing if the caller says so', async () => {
+    await family();
+    const use = () => store.codes.spendCode(CODE, TOKENS, NOW, 'refused');
+    expect(await use()).toEqual({ issued: true });
+    expect(await use()).toEqual({ issued: false, refusal: 'taken' });
+    expect(await revokedAt()).toEqual([null]);
+  });
+
   test('that was spent early ends what it gave when its client uses it again', async () => {
     await family();
     const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
@@ -582,6 +641,23 @@ describe('an authorization', () => {
     });
     expect(listed[2]).toMatchObject({ redeemed: false, usedAt: null });
   });
+});
+
+test('details are added to those that are there, and replace those with the same name', async () => {
+  await family({ details: '{"acr":"high","prior":"a"}' });
+  await family({ id: 'g' });
+  await store.authorizations.addDetails('f', { prior: 'b', sid: 's' });
+  await store.authorizations.addDetails('unknown', { sid: 's' });
+  expect((await families()).map(({ details }) => details)).toEqual([
+    '{"acr":"high","prior":"b","sid":"s"}',
+    null,
+  ]);
+  expect(await store.authorizations.findHolder('f')).toEqual({
+    clientId: 'notes',
+    person: ADA,
+    details: { acr: 'high', prior: 'b', sid: 's' },
+  });
+  expect(await store.authorizations.findHolder('unknown')).toBeNull();
 });
 
 describe('old authorizations', () => {
