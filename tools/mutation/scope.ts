@@ -511,8 +511,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
   mounts: {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
-      'test/hono.test.ts',
       'test/fetch.test.ts',
+      'test/mounts/challenges.test.ts',
+      'test/mounts/resources.test.ts',
+      'test/mounts/bound-tokens.test.ts',
+      'test/mounts/own-endpoints.test.ts',
+      'test/mounts/answers.test.ts',
+      'test/hono.test.ts',
       'test/mounting-mistakes.test.ts',
       'test/csrf-middleware.test.ts',
       'test/express-4.test.ts',
