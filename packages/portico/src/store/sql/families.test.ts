@@ -381,6 +381,7 @@ describe('a code', () => {
       ['is for another person', { user_id: 'grace' }, 'ended'],
       ['is for the person of another provider', { user_provider: 'others' }, 'ended'],
       ['is for other scopes', { scope: 'openid' }, 'ended'],
+      ['belongs to another authorization', { id: 'g' }, 'ended'],
     ])('stays as it is if it %s', async (_, changes, outcome) => {
       await family(changes);
       expect(await replace()).toBe(outcome);
@@ -600,6 +601,28 @@ describe('an authorization', () => {
     const { store: other, confirmed } = confirming();
     await other.authorizations.confirmRevoked(ADA, 'notes');
     expect(confirmed).toEqual([2]);
+  });
+
+  test('is written again as it is if it is the newest of its person', async () => {
+    await inUse({ id: '1', revoked_at: NOW });
+    await inUse({ id: '2' });
+    await inUse({ id: '3', user_id: 'grace' });
+    await inUse({ id: '4', user_provider: 'others' });
+    const { store: other, confirmed } = confirming();
+    await other.authorizations.confirmRevokedOfPerson(ADA);
+    expect(confirmed).toEqual([1]);
+    expect(await revokedAt()).toEqual([NOW, null, null, null]);
+    await other.authorizations.confirmRevokedOfPerson({ provider: 'accounts', id: 'eve' });
+    expect(confirmed).toEqual([1, 0]);
+  });
+
+  test('that goes back to an ended one ends too; one that the person allowed meanwhile stays', async () => {
+    for (const [id, prior] of Object.entries({ 5: null, 6: '"4"', 7: '"3"', 8: '"5"' }))
+      await inUse({ id, details: prior === null ? null : `{"prior":${prior}}` });
+    const end = () => store.authorizations.revokeOfPerson(ADA, null, NOW, 9, '4');
+    expect(await end()).toEqual({ first: '8', living: 2, revoked: 2, last: null });
+    expect(await revokedAt()).toEqual([null, NOW, NOW, null]);
+    expect(await end()).toEqual({ first: '8', living: 0, revoked: 0, last: null });
   });
 
   test('is listed for its person until it ends, oldest first', async () => {
