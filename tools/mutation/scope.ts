@@ -89,6 +89,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/store/sql/families.test.ts',
+      'packages/portico/src/store/sql/ended-families.test.ts',
+      'packages/portico/src/store/sql/new-authorizations.test.ts',
+      'test/stored-access.test.ts',
       'test/stored-rows.test.ts',
       'test/store-contract.test.ts',
       'test/overtaken-uses.test.ts',
@@ -442,6 +445,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/kit/src/accounts/accounts.test.ts',
+      'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',
       'test/kit-address.test.ts',
       'test/csrf-middleware.test.ts',
@@ -508,8 +512,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
   mounts: {
     files: ['packages/portico/src/mounts/**/*.ts'],
     tests: [
-      'test/hono.test.ts',
       'test/fetch.test.ts',
+      'test/mounts/challenges.test.ts',
+      'test/mounts/resources.test.ts',
+      'test/mounts/bound-tokens.test.ts',
+      'test/mounts/own-endpoints.test.ts',
+      'test/mounts/answers.test.ts',
+      'test/hono.test.ts',
       'test/mounting-mistakes.test.ts',
       'test/csrf-middleware.test.ts',
       'test/express-4.test.ts',

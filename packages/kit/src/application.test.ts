@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { migrate, OverloadedError } from '@portico/sql';
 import type { Connection, PersonReference, Route } from 'portico';
 import { Event } from 'portico/extension';
@@ -713,6 +714,17 @@ describe('the session-wide CSRF check', () => {
     ).toBe(200);
   });
 
+  test.each([
+    ['GET', 'GET'],
+    ['HEAD', 'GET'],
+    ['OPTIONS', 'OPTIONS'],
+  ] as const)('is not asked of %s', async (method, of) => {
+    const handler = async () => new Response(null, { status: 204 });
+    const routes = [{ name: 'any', methods: [of], path: '/any', handler }];
+    const visitor = browser(await start({ routes }));
+    expect((await visitor.send('/any', { method })).status).toBe(204);
+  });
+
   // @shows HOST-2.1
   test('has a cookie that scripts cannot read, and after sign-in belongs to the session only', async () => {
     const application = await start();
@@ -1078,6 +1090,22 @@ describe('the limit of a body:', () => {
       expect(sent.status).toBe(status);
       expect((await sent.text()) === body).toBe(status === 200);
     }
+  });
+
+  // @shows HOST-1.6
+  test.each([
+    ['as many bytes', LIMIT, 200],
+    ['one more', LIMIT + 1, 413],
+  ])('%s, in pieces that are all short', async (_, size, status) => {
+    const application = await start({
+      config: { body_limit: LIMIT },
+      routes: [echo],
+      accounts: false,
+    });
+    const pieces = [LIMIT - 1, size - LIMIT + 1].map((length) => Buffer.alloc(length, 'x'));
+    const body = Readable.toWeb(Readable.from(pieces));
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+    expect((await browser(application).send('/echo', init)).status).toBe(status);
   });
 });
 

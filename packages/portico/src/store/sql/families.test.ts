@@ -337,6 +337,66 @@ describe('a code', () => {
     ]);
   });
 
+  describe('that another code replaced', () => {
+    const replace = (changes: Partial<Family> = {}) =>
+      store.codes.replaceCode({ ...FAMILY, ...changes }, { hash: 'second', expiresAt: NOW + 90 });
+    const replaced = {
+      ...ALLOWED,
+      code_hash: 'second',
+      code_expires_at: NOW + 90,
+      expires_at: NOW + 90,
+      prune_after: NOW + 90,
+    };
+
+    test('gives nothing and ends nothing; the new one gives tokens', async () => {
+      await family();
+      expect(await replace()).toBe('replaced');
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({
+        issued: false,
+        refusal: 'replaced',
+      });
+      expect(await store.codes.burnCode(CODE, 'notes', NOW)).toBe(false);
+      expect(await families()).toEqual([replaced]);
+      expect(await store.codes.spendCode({ ...CODE, hash: 'second' }, TOKENS, NOW)).toEqual({
+        issued: true,
+      });
+    });
+
+    test('is refused as ended if the authorization was revoked', async () => {
+      await family({ code_hash: 'second', revoked_at: NOW - 1 });
+      const revoked = { issued: false, refusal: 'revoked' };
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual(revoked);
+      const { store: own, confirmed } = confirming();
+      expect(await own.codes.burnCode(CODE, 'notes', NOW)).toBe(false);
+      expect(confirmed).toEqual([1]);
+      await emptied('oauth_families');
+      expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual(revoked);
+    });
+
+    test.each<[string, Row, string]>([
+      ['was used', { code_spent_at: NOW - 1 }, 'used'],
+      ['was used, and its authorization has ended', { code_spent_at: 1, revoked_at: 2 }, 'ended'],
+      ['belongs to an authorization that has ended', { revoked_at: NOW - 1 }, 'ended'],
+      ['is for another client', { client_id: 'diary' }, 'ended'],
+      ['is for another person', { user_id: 'grace' }, 'ended'],
+      ['is for the person of another provider', { user_provider: 'others' }, 'ended'],
+      ['is for other scopes', { scope: 'openid' }, 'ended'],
+      ['belongs to another authorization', { id: 'g' }, 'ended'],
+    ])('stays as it is if it %s', async (_, changes, outcome) => {
+      await family(changes);
+      expect(await replace()).toBe(outcome);
+      expect(await families()).toEqual([{ ...ALLOWED, ...changes }]);
+    });
+  });
+
+  test('that is used a second time ends nothing if the caller says so', async () => {
+    await family();
+    const use = () => store.codes.spendCode(CODE, TOKENS, NOW, 'refused');
+    expect(await use()).toEqual({ issued: true });
+    expect(await use()).toEqual({ issued: false, refusal: 'taken' });
+    expect(await revokedAt()).toEqual([null]);
+  });
+
   test('that was spent early ends what it gave when its client uses it again', async () => {
     await family();
     const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
@@ -543,6 +603,28 @@ describe('an authorization', () => {
     expect(confirmed).toEqual([2]);
   });
 
+  test('is written again as it is if it is the newest of its person', async () => {
+    await inUse({ id: '1', revoked_at: NOW });
+    await inUse({ id: '2' });
+    await inUse({ id: '3', user_id: 'grace' });
+    await inUse({ id: '4', user_provider: 'others' });
+    const { store: other, confirmed } = confirming();
+    await other.authorizations.confirmRevokedOfPerson(ADA);
+    expect(confirmed).toEqual([1]);
+    expect(await revokedAt()).toEqual([NOW, null, null, null]);
+    await other.authorizations.confirmRevokedOfPerson({ provider: 'accounts', id: 'eve' });
+    expect(confirmed).toEqual([1, 0]);
+  });
+
+  test('that goes back to an ended one ends too; one that the person allowed meanwhile stays', async () => {
+    for (const [id, prior] of Object.entries({ 5: null, 6: '"4"', 7: '"3"', 8: '"5"' }))
+      await inUse({ id, details: prior === null ? null : `{"prior":${prior}}` });
+    const end = () => store.authorizations.revokeOfPerson(ADA, null, NOW, 9, '4');
+    expect(await end()).toEqual({ first: '8', living: 2, revoked: 2, last: null });
+    expect(await revokedAt()).toEqual([null, NOW, NOW, null]);
+    expect(await end()).toEqual({ first: '8', living: 0, revoked: 0, last: null });
+  });
+
   test('is listed for its person until it ends, oldest first', async () => {
     const client = (id: string, changes: Row = {}) =>
       insert('oauth_clients', {
@@ -582,6 +664,23 @@ describe('an authorization', () => {
     });
     expect(listed[2]).toMatchObject({ redeemed: false, usedAt: null });
   });
+});
+
+test('details are added to those that are there, and replace those with the same name', async () => {
+  await family({ details: '{"acr":"high","prior":"a"}' });
+  await family({ id: 'g' });
+  await store.authorizations.addDetails('f', { prior: 'b', sid: 's' });
+  await store.authorizations.addDetails('unknown', { sid: 's' });
+  expect((await families()).map(({ details }) => details)).toEqual([
+    '{"acr":"high","prior":"b","sid":"s"}',
+    null,
+  ]);
+  expect(await store.authorizations.findHolder('f')).toEqual({
+    clientId: 'notes',
+    person: ADA,
+    details: { acr: 'high', prior: 'b', sid: 's' },
+  });
+  expect(await store.authorizations.findHolder('unknown')).toBeNull();
 });
 
 describe('old authorizations', () => {
