@@ -89,7 +89,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
     tests: [
       'packages/portico/src/store/sql/families.test.ts',
-      'packages/portico/src/store/sql/ended-families.test.ts',
+      'packages/portico/src/features/back-channel-logout/ended-families.test.ts',
       'packages/portico/src/store/sql/new-authorizations.test.ts',
       'test/stored-access.test.ts',
       'test/stored-rows.test.ts',
