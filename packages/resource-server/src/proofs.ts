@@ -113,7 +113,7 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
  * Removes expired proofs each time the number of proofs has doubled, and at most once per second
  * if there is too little room. The average cost of a proof then does not depend on their number.
  */
-export function remembering(most: number): (...given: Parameters<Claim>) => boolean {
+function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   const keys = new Map<string, Map<string, number>>();
   let size = 0;
   let sweepAt = 1024;

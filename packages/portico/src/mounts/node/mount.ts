@@ -125,7 +125,7 @@ function linked(incoming: IncomingMessage, request: Request): Request {
 }
 
 /** Returns the id of a framework's request. */
-export function requestIdOfIncoming(incoming: IncomingMessage): string {
+function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
