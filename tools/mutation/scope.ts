@@ -543,7 +543,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   http: {
     files: [
-      'packages/portico/src/http/{accept,added-headers,addresses,base-path,body-text,body,caller,constant-time,context,cookies,failed-attempts,images,in-time,json,loopback,media-types,page-headers,preflight,recent-map,replaced-body,request-id,request-line,request-target,return-path,same-origin,throttle-log}.ts',
+      'packages/portico/src/http/{accept,added-headers,addresses,base-path,body-text,body,caller,constant-time,context,cookies,failed-attempts,images,in-time,json,loopback,media-types,page-headers,preflight,recent-map,request-id,request-line,request-target,return-path,same-origin,throttle-log}.ts',
       'packages/portico/src/http/outbound/{addresses,dns,fetch-json,fetchable-urls,freshness,guarded-request,limits,uri-text}.ts',
     ],
     tests: [

@@ -38,15 +38,6 @@ export const DEPENDENCIES: readonly (readonly [dependency: string, Framework | G
   ['express', 'express'],
 ];
 
-/** The command that creates a new application, for frameworks with their own generator. */
-export const GENERATORS: Readonly<Record<string, string>> = {
-  next: 'npx create-next-app@latest',
-  sveltekit: 'npx sv create',
-  'react-router': 'npx create-react-router@latest',
-  nest: 'npx @nestjs/cli new',
-  adonisjs: 'npm create adonisjs@latest',
-};
-
 /** Returns the path of the guide for a framework. */
 export const guideOf = (framework: string): string =>
   framework === 'kit' ? 'docs/getting-started.md' : `docs/mounting/${framework}.md`;

@@ -9,7 +9,11 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-const seconds = z
+/** The schema of a switch. */
+export const trueOrFalse = z.boolean({ error: 'must be true or false' });
+
+/** The schema of a lifetime. */
+export const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
@@ -134,7 +138,7 @@ export const coreShape = {
     'a route name or a path',
     'name the route of your sign-in page',
   ).default('login'),
-  routes: z.boolean({ error: 'must be true or false' }).default(true),
+  routes: trueOrFalse.default(true),
   claims: z
     .custom<ClaimsMapper>(
       (value) => typeof value === 'function',

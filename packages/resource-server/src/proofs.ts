@@ -114,7 +114,7 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
  * Removes expired proofs each time their number has doubled, and at most once per second if there
  * is too little space. So the average cost of a proof does not depend on their number.
  */
-export function remembering(most: number): (...given: Parameters<Claim>) => boolean {
+function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   const keys = new Map<string, Map<string, number>>();
   let size = 0;
   let sweepAt = 1024;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z, type ZodType } from 'zod';
+import { seconds, trueOrFalse } from '../config.ts';
 import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
@@ -15,9 +16,9 @@ const FOURTEEN_DAYS = 14 * 24 * 3600;
 /** The kit's own configuration keys whose defaults do not depend on the environment. */
 const sameEverywhere = {
   base_path: basePathSchema.default(''),
-  base_path_stripped: z.boolean({ error: 'must be true or false' }).default(false),
+  base_path_stripped: trueOrFalse.default(false),
   csrf_exempt_routes: z
-    .record(z.string(), z.boolean({ error: 'must be true or false' }), {
+    .record(z.string(), trueOrFalse, {
       error: 'must be an object with route names as keys and true or false as values',
     })
     .default({}),
@@ -35,11 +36,7 @@ const sameEverywhere = {
     .min(1, 'must be at least 1')
     .max(1000, 'must be at most 1000')
     .default(10),
-  database_connection_lifetime: z
-    .int({ error: 'must be a whole number of seconds' })
-    .min(1, 'must be at least 1 second')
-    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`)
-    .default(300),
+  database_connection_lifetime: seconds.default(300),
   database_statement_timeout: z
     .int({ error: 'must be a whole number of seconds' })
     .min(1, 'must be at least 1 second')
@@ -53,8 +50,8 @@ const sameEverywhere = {
     .int({ error: 'must be a number: how many proxies are in front of the application' })
     .min(0, 'must be 0 or more')
     .default(0),
-  sign_in_scripts: z.boolean({ error: 'must be true or false' }).default(false),
-  sign_in_show_password: z.boolean({ error: 'must be true or false' }).default(false),
+  sign_in_scripts: trueOrFalse.default(false),
+  sign_in_show_password: trueOrFalse.default(false),
   sign_in_links: signInLinksSchema.optional(),
   session_ttl: z
     .int({ error: 'must be a whole number of seconds' })

@@ -30,7 +30,7 @@ export interface AuthorizationList {
   readonly next: string | null;
 }
 
-export const DEFAULT_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 /** The maximum number of authorizations on one page. */
 const MOST_LISTED = 1000;
 

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { AuditConfigInput } from '../../config.ts';
+import { trueOrFalse, type AuditConfigInput } from '../../config.ts';
 
 /** The maximum retention of events, in days. */
 const LONGEST_RETENTION = 36_525;
 
 const audit = z.strictObject(
   {
-    keep: z.boolean({ error: 'must be true or false' }).optional(),
+    keep: trueOrFalse.optional(),
     retention_days: z
       .int({ error: 'must be a whole number of days' })
       .min(1, 'must be at least 1 day')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 const color = z
   .string({ error: 'must be a colour such as #1f5c4d' })
@@ -16,7 +17,7 @@ const brandingSchema = z.strictObject(
   {
     logo: logo.optional(),
     logo_dark: logo.optional(),
-    logo_shows_name: z.boolean({ error: 'must be true or false' }).optional(),
+    logo_shows_name: trueOrFalse.optional(),
     accent: color.optional(),
     accent_dark: color.optional(),
   },

@@ -19,7 +19,7 @@ import { newUserCode, shownUserCode } from './user-code.ts';
 export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 
 /** How long the codes are valid, in seconds. */
-export const LIFETIME = 600;
+const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 const INTERVAL = 5;
 /**

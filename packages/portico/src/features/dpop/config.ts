@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /** The settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
   dpop: z
     .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
     .optional(),
-  dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
+  dpop_nonces: trueOrFalse.optional(),
 };
 
 /** The setting that DPoP adds to a scope. */
 export const dpopScopeShape = {
-  dpop: z.boolean({ error: 'must be true or false' }).optional(),
+  dpop: trueOrFalse.optional(),
 };
 
 export interface DpopConfig {

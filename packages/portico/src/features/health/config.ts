@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { basePathProblems } from '../../http/base-path.ts';
 
+/** The default paths of the probes. */
+export const [LIVE, READY] = ['/health/live', '/health/ready'] as const;
+
 const healthPath = z.union([
   z.literal(false),
   z.string().superRefine((path, context) => {
@@ -26,7 +29,7 @@ const health = z.union(
     z
       .strictObject({ live: healthPath.optional(), ready: healthPath.optional() })
       .refine(
-        ({ live = '/health/live', ready = '/health/ready' }) => live === false || live !== ready,
+        ({ live = LIVE, ready = READY }) => live === false || live !== ready,
         'live and ready must be different paths',
       ),
   ],

@@ -1,4 +1,4 @@
-import type { HealthConfig } from './config.ts';
+import { LIVE, READY, type HealthConfig } from './config.ts';
 
 /** The paths of the probes. A path is null if the probe is disabled. */
 export interface HealthPaths {
@@ -12,7 +12,7 @@ export function healthPaths(
   mountPath: string,
 ): HealthPaths {
   if (configured === false) return { live: null, ready: null };
-  const { live = '/health/live', ready = '/health/ready' } = configured === true ? {} : configured;
+  const { live = LIVE, ready = READY } = configured === true ? {} : configured;
   const mounted = (path: string | false) => (path === false ? null : `${mountPath}${path}`);
   return { live: mounted(live), ready: mounted(ready) };
 }

@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /** The setting that this feature adds to `oauth_server`. */
 export const jwtBearerShape = {
-  jwt_bearer_grant: z.boolean({ error: 'must be true or false' }).optional(),
+  jwt_bearer_grant: trueOrFalse.optional(),
 };
 
 export interface JwtBearerConfig {

@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /** The setting that client logos add to `oauth_server`. */
 export const logosShape = {
-  client_logos: z.boolean({ error: 'must be true or false' }).optional(),
+  client_logos: trueOrFalse.optional(),
 };
 
 export interface LogosConfig {

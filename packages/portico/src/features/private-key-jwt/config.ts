@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /** The setting that this feature adds to `oauth_server`. */
 export const privateKeyJwtShape = {
-  private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
+  private_key_jwt: trueOrFalse.optional(),
 };
 
 export interface PrivateKeyJwtConfig {

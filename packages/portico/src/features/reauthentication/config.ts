@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /**
  * A value must not contain spaces, because `acr_values` separates values by spaces. It must not
@@ -8,7 +9,7 @@ const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
 /** The settings that this feature adds to `oauth_server`. */
 export const reauthenticationShape = {
-  reauthentication: z.boolean({ error: 'must be true or false' }).optional(),
+  reauthentication: trueOrFalse.optional(),
   acr_values: z
     .array(
       z

@@ -1,8 +1,8 @@
-import { z } from 'zod';
+import { trueOrFalse } from '../../config.ts';
 
 /** The setting that this feature adds to `oauth_server`. */
 export const rememberConsentShape = {
-  remember_consent: z.boolean({ error: 'must be true or false' }).optional(),
+  remember_consent: trueOrFalse.optional(),
 };
 
 export interface RememberConsentConfig {

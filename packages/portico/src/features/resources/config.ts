@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nonEmptyText } from '../../config.ts';
+import { nonEmptyText, trueOrFalse } from '../../config.ts';
 
 const A_URL =
   'must be the URL of an API: an absolute http or https URL without a query or fragment';
@@ -22,7 +22,7 @@ const resource = z.strictObject(
       })
       .min(1, 'must contain at least one scope'),
     label: nonEmptyText('a label', 'name the API for people, or omit it').optional(),
-    challenge: z.boolean({ error: 'must be true or false' }).default(false),
+    challenge: trueOrFalse.default(false),
   },
   { error: 'must be an object { scopes, label, challenge }' },
 );

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { OF_THE_BODY } from '../replaced-body.ts';
 import type { SentAnswer } from '../node/sent-answer.ts';
 
 /** Sends an answer as Fastify's reply. */

@@ -3,7 +3,7 @@ import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
 import { createHandler, type Mountable } from '../fetch/index.ts';
 import { isAdded } from '../../http/added-headers.ts';
 import { BodyTakenError } from '../../http/body.ts';
-import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { OF_THE_BODY } from '../replaced-body.ts';
 import {
   BearerError,
   bearerErrorResponse,

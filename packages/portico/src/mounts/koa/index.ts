@@ -4,7 +4,7 @@ import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
-import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { OF_THE_BODY } from '../replaced-body.ts';
 import { answerOf, answerTo, headersOnly } from '../node/mount.ts';
 import { answerFromResponse, inOnePiece, type SentAnswer } from '../node/sent-answer.ts';
 import {

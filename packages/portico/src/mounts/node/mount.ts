@@ -6,7 +6,7 @@ import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { messages, noteRequestLine } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
-import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { OF_THE_BODY } from '../replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
 import { incomingRequest, type SourceBody } from './incoming-request.ts';
@@ -125,7 +125,7 @@ function linked(incoming: IncomingMessage, request: Request): Request {
 }
 
 /** Returns the id of a framework's request. */
-export function requestIdOfIncoming(incoming: IncomingMessage): string {
+function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 

@@ -29,7 +29,6 @@ export const OUTBOX_STATE = 'portico.outbox.state';
 export const RETRIED = 'portico.retried';
 export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
-export const REQUEST_ID = 'portico.request_id';
 
 /** The database engines' names in the semantic conventions. MariaDB is reported as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
