@@ -94,6 +94,17 @@ const shownSecret = async (page: Response) =>
   /<code class="secret">([^<]+)<\/code>/.exec(await page.clone().text())?.[1] ?? '';
 
 describe("an administrator's page", () => {
+  test.each(['', '?provider=%00&id=1'])(
+    'of no person answers a form with the reason, not with an error of the server: %j',
+    async (query) => {
+      const answer = await ada.post(`${PAGES}/person${query}`, { do: 'revoke-group' });
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        expect.stringContaining('role="alert"'),
+      ]);
+    },
+  );
+
   // @shows AS-33.6
   test.each(OPEN_PAGES)('%s is shown to a person with the permission', async (path) => {
     const page = await ada.get(path);

@@ -65,7 +65,8 @@ let count = 0;
 async function fileOf(content: unknown): Promise<string> {
   count += 1;
   const file = path.join(folder, `${count}.json`);
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  const isReady = typeof content === 'string' || content instanceof Uint8Array;
+  await writeFile(file, isReady ? content : JSON.stringify(content));
   return file;
 }
 
@@ -197,6 +198,17 @@ describe('oauth:client:import', () => {
   test('accepts a file with a byte order mark', async () => {
     const file = await fileOf(`\uFEFF${JSON.stringify([record()])}`);
     expect(await run('oauth:client:import', file, '--dry-run')).toMatchObject({ code: 0 });
+  });
+
+  test('refuses a file that is not UTF-8, because names would lose their letters', async () => {
+    const before = await ids();
+    const text = JSON.stringify([record({ client_name: 'Café' })]);
+    expect(await run('oauth:client:import', await fileOf(Buffer.from(text, 'latin1')))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The input is not UTF-8; convert the file\n',
+    });
+    expect(await ids()).toEqual(before);
   });
 
   // @shows AS-41.6

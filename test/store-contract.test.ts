@@ -404,11 +404,13 @@ describe('clients', () => {
       };
       const [wasKnown, kept] = await Promise.all([
         block(),
-        other.documentClients.keepDocumentClient(client, NOW + HOUR),
+        other.documentClients.keepDocumentClient(client, NOW + HOUR, null),
       ]);
       expect([wasKnown, kept]).toEqual(wasKnown ? [true, 'new'] : [false, 'revoked']);
       expect(await other.clients.findClient(client.id)).toMatchObject({ revokedAt: NOW });
-      expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+      expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR, null)).toBe(
+        'revoked',
+      );
     }
   });
 
@@ -420,10 +422,31 @@ describe('clients', () => {
       ...changes,
     });
 
+  // @shows AS-21.7
+  test('read in two versions at once, keep the first one, and are read again', async () => {
+    const client = documentClient();
+    const { createdAt } = client;
+    const read = (uri: string) => ({ ...client, redirectUris: [`https://client.example/${uri}`] });
+    await store.documentClients.keepDocumentClient(read('first'), NOW + HOUR, null);
+    // The second version was read after the first, and stored before it.
+    const second = [read('second'), NOW + 2 * HOUR, NOW + HOUR] as const;
+    await many(4, (each) => each.documentClients.keepDocumentClient(...second));
+    const kept = () => other.documentClients.findDocumentClient(client.id);
+    expect(await kept()).toMatchObject({ client: second[0], freshUntil: NOW + 2 * HOUR });
+    expect(
+      await other.documentClients.keepDocumentClient(second[0], NOW + 3 * HOUR, NOW + HOUR),
+    ).toBe('known');
+    expect(await kept()).toMatchObject({ client: second[0], freshUntil: NOW + 2 * HOUR });
+    expect(
+      await other.documentClients.keepDocumentClient(read('first'), NOW + 3 * HOUR, NOW + HOUR),
+    ).toBe('overtaken');
+    expect(await kept()).toMatchObject({ client: second[0], freshUntil: createdAt });
+  });
+
   // @shows AS-13.26
   test('blocked once and unblocked once, count as never read, until their document is read again', async () => {
     const client = documentClient();
-    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
     expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
     await store.clients.revokeClient(client.id, NOW);
     const waiting = (of: string) => ({
@@ -448,10 +471,14 @@ describe('clients', () => {
     await store.waitingRequests.endWaitingRequest(anothers.secretHash);
     const emptied = { revokedAt: null, redirectUris: [], grants: [], createdAt: NOW + 10 };
     expect(await other.clients.findClient(client.id)).toMatchObject(emptied);
-    expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('revoked');
+    expect(await other.documentClients.keepDocumentClient(client, NOW + HOUR, null)).toBe(
+      'revoked',
+    );
     expect(await other.clients.findClient(client.id)).toMatchObject(emptied);
     const read = { ...client, createdAt: NOW + 10 };
-    expect(await other.documentClients.keepDocumentClient(read, NOW + HOUR)).toBe('known');
+    expect(await other.documentClients.keepDocumentClient(read, NOW + HOUR, NOW + 10)).toBe(
+      'known',
+    );
     expect(await store.clients.findClient(client.id)).toMatchObject({
       revokedAt: null,
       grants: client.grants,
@@ -478,7 +505,7 @@ describe('clients', () => {
       ).documentClients.unblockDocumentClient(id, NOW);
     };
     const client = documentClient();
-    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
     await store.clients.revokeClient(client.id, NOW);
     lossy.loses = 'before it took effect';
     await expect(losing.documentClients.unblockDocumentClient(client.id, NOW)).rejects.toThrow(
@@ -496,7 +523,7 @@ describe('clients', () => {
   test('unblocked while their tokens are used, keep none of the tokens valid', async () => {
     for (let round = 0; round < 15; round += 1) {
       const client = documentClient();
-      await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+      await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
       const [refreshed, exchanged, idle] = [
         await authorization({ clientId: client.id }),
         await authorization({ clientId: client.id }),

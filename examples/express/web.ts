@@ -57,8 +57,10 @@ export function createWeb(users: Users, application: Application, secret: string
   });
   app.post('/login', (req, res, next) => {
     // Another site must not sign people in to its own account.
-    if (/^(cross|same)-site$/.test(req.get('sec-fetch-site') ?? ''))
-      return void res.sendStatus(403);
+    if (/^(cross|same)-site$/.test(req.get('sec-fetch-site') ?? '')) {
+      res.sendStatus(403);
+      return;
+    }
     const body = req.body as { readonly return_to?: string };
     const back = returnPath(body.return_to ?? null);
     const failureRedirect = `/login?return_to=${encodeURIComponent(back)}`;

@@ -18,7 +18,7 @@ import { layout } from './layout.ts';
 import { pageLinks, type PageLinks } from './links.ts';
 import { Notices } from './notices.ts';
 import { alert } from './formatting.ts';
-import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
+import type { AdministrationParts, Asked, Refused, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
@@ -62,13 +62,13 @@ export class Administration {
     );
     if (isHeld !== true) return this.#refuse(visitor, name, 'permission', notAllowed(this.#parts));
     if (form !== null) return this.#post(name, request, form, visitor);
-    return this.#reply(await this.#show(name, visitor, request), name, visitor);
+    return this.#reply(await this.#show(name, this.#asked(name, visitor, request)), name, visitor);
   }
 
   /** Shows the page. If the request is invalid, the page contains the reason. */
-  async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
+  async #show(name: AdministrationPageName, asked: Asked, refused?: Refused): Promise<Shown> {
     try {
-      return await PAGES[name].show(this.#asked(name, visitor, request));
+      return await PAGES[name].show(asked, refused);
     } catch (error) {
       if (!(error instanceof AccessError || error instanceof RegistrationError)) throw error;
       return { title: 'Page not found', body: alert({ reason: error.message }), status: 400 };
@@ -116,7 +116,7 @@ export class Administration {
     name: AdministrationPageName,
     visitor: Visitor,
   ): Promise<Reply> {
-    const shown = await PAGES[name].show(sent, { reason, form: sent.form });
+    const shown = await this.#show(name, sent, { reason, form: sent.form });
     const text = { title: shown.title, message: reason };
     const refused = new AuthorizationPageError(text, quoted(reason), { code: 'invalid_input' });
     return { ...this.#reply({ ...shown, status: 400 }, name, visitor), refused };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { ConsoleContext } from 'portico';
 
 /** The maximum size of a file, in characters. For ASCII text, this is 64 MiB. */
@@ -14,10 +14,7 @@ export async function readRecords(
   context: ConsoleContext,
   file: string,
 ): Promise<readonly unknown[]> {
-  const content = await readAll(context, file);
-  if (content.length > MOST_CHARACTERS)
-    return context.fail('The input is larger than 64 MiB; split the file');
-  const trimmed = content.replace(/^\uFEFF/, '').trim();
+  const trimmed = textOf(context, await readAll(context, file)).trim();
   const records = trimmed.startsWith('[')
     ? parse(context, trimmed, 'The input')
     : trimmed
@@ -30,14 +27,27 @@ export async function readRecords(
   return records;
 }
 
-async function readAll(context: ConsoleContext, file: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+async function readAll(context: ConsoleContext, file: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(process.stdin);
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(file);
   } catch (error) {
     const { code = 'unknown' } = error as { readonly code?: string };
     return context.fail(`The file ${file} cannot be read (${code})`);
   }
+}
+
+function textOf(context: ConsoleContext, bytes: Uint8Array): string {
+  const tooLarge = () => context.fail('The input is larger than 64 MiB; split the file');
+  // A character has at most three bytes (a surrogate pair is two characters).
+  if (bytes.length > 3 * MOST_CHARACTERS) return tooLarge();
+  let content: string;
+  try {
+    content = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return context.fail('The input is not UTF-8; convert the file');
+  }
+  return content.length > MOST_CHARACTERS ? tooLarge() : content;
 }
 
 function parse(context: ConsoleContext, json: string, what: string): unknown {

@@ -79,7 +79,8 @@ test('an event that is late, and that the store then refuses, is in the log once
       debug: nothing,
       info: nothing,
       warning: nothing,
-      error: (_, context) => void said.push((context?.['record'] as { id?: unknown }).id),
+      error: (_, context) =>
+        void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
   );
   const late = keeping.keep(recordOf('late'));

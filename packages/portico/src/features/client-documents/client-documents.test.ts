@@ -59,10 +59,14 @@ function installation() {
       const row = rows.get(url);
       return row === undefined ? null : { ...row, client: { ...row.client } };
     },
-    async keepDocumentClient(client, freshUntil) {
+    async keepDocumentClient(client, freshUntil, replaces) {
       const row = rows.get(client.id);
       const { revokedAt, createdAt } = row?.client ?? client;
       if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
+      if (row !== undefined && row.freshUntil !== replaces && row.freshUntil !== freshUntil) {
+        row.freshUntil = client.createdAt;
+        return 'overtaken';
+      }
       rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
       return row === undefined ? 'new' : 'known';
     },
@@ -421,6 +425,24 @@ describe('What this process remembers about a document', () => {
     await one.keep(found);
     expect(found).toMatchObject({ redirectUris });
     expect(rows.get(URL_OF_IT)?.client).toMatchObject({ redirectUris });
+  });
+
+  // @shows AS-21.7
+  test('does not replace a later version that another process has stored since', async () => {
+    const { start, web, at } = installation();
+    const [one, other] = [start(), start()];
+    web.headers = { 'cache-control': 'max-age=86400' };
+    await one.keep(await one.find(URL_OF_IT, ADA, []));
+    at(24 * HOUR);
+    const earlier = await one.find(URL_OF_IT, ADA, []);
+    const redirectUris = ['https://client.example/new'];
+    web.says = { redirect_uris: redirectUris };
+    at(24 * HOUR + 1);
+    await other.keep(await other.find(URL_OF_IT, ADA, []));
+    await one.keep(earlier);
+    at(24 * HOUR + 2);
+    for (const each of [one, other, start()])
+      expect(await each.find(URL_OF_IT, ADA, [])).toMatchObject({ redirectUris });
   });
 
   test('is invalid after the client was unblocked later', async () => {

@@ -38,11 +38,8 @@ export class ClientDocuments implements ClientSource {
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
-  /**
-   * Until when the data of each fetched client is fresh. Contains only clients that are not stored
-   * yet.
-   */
-  readonly #fetched = new WeakMap<Client, number>();
+  /** What was fetched with each client. Contains only clients that are not stored yet. */
+  readonly #fetched = new WeakMap<Client, Omit<Fetched, 'client'>>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
     this.#server = server;
@@ -89,11 +86,13 @@ export class ClientDocuments implements ClientSource {
 
   async keep(client: Client): Promise<void> {
     const { store, audit } = this.#server;
-    const freshUntil = this.#fetched.get(client);
-    if (freshUntil === undefined) return;
-    const kept = await store.documentClients.keepDocumentClient(client, freshUntil);
+    const fetched = this.#fetched.get(client);
+    if (fetched === undefined) return;
+    const { freshUntil, replaces } = fetched;
+    const kept = await store.documentClients.keepDocumentClient(client, freshUntil, replaces);
     if (kept === 'revoked') throw this.#refused(client.id, 'it was revoked');
     this.#fetched.delete(client);
+    if (kept === 'overtaken') this.#remembered.delete(client.id);
     if (kept === 'new') {
       await audit({
         type: 'client_registered',
@@ -162,7 +161,7 @@ export class ClientDocuments implements ClientSource {
       { id: url, registeredBy: 'document', secretHash: null, createdAt: now },
     );
     const freshUntil = now + secondsFresh(headers) * 1000;
-    this.#fetched.set(client, freshUntil);
+    this.#fetched.set(client, { freshUntil, replaces });
     return { client, freshUntil, replaces };
   }
 

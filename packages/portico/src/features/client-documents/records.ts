@@ -1,4 +1,4 @@
-import { type Database, insertIfNone, type SqlConnection } from '@portico/sql';
+import { type Database, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
 import type { Client } from '../../store/client.ts';
 import {
   CLIENT_COLUMNS,
@@ -49,16 +49,22 @@ export class DocumentClientRecords {
    * Stores the document's current contents. Returns `known` if the client existed and `new` if it
    * did not. Changes nothing and returns `revoked` if the client is revoked, or was unblocked after
    * the document was read.
+   *
+   * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
+   * there was none. If other contents were stored since, they stay, but stop being fresh: no one
+   * knows which contents are newer. Returns `overtaken`.
    */
   async keepDocumentClient(
     client: Client,
     freshUntil: number,
-  ): Promise<'new' | 'known' | 'revoked'> {
-    if (await this.#update(client, freshUntil)) return 'known';
+    replaces: number | null,
+  ): Promise<'new' | 'known' | 'overtaken' | 'revoked'> {
+    if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
     // The insert failed: another process has stored the client, or an operator has blocked it.
-    return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
+    if (await this.#update(client, freshUntil, replaces)) return 'known';
+    return this.#distrust(client);
   }
 
   /**
@@ -74,22 +80,42 @@ export class DocumentClientRecords {
     );
   }
 
-  async #update(client: Client, freshUntil: number): Promise<boolean> {
+  /** Updates the row, unless its contents are neither the replaced ones nor these. */
+  async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
-      client.name,
-      JSON.stringify(client.redirectUris),
-      client.scopes.join(' '),
-      client.grants.join(' '),
-      client.applicationType,
-      client.idTokenSignedResponseAlg,
-      client.public ? 1 : 0,
-      ...keyValues(client),
+      ...contentsOf(client),
       freshUntil,
       client.id,
       client.createdAt,
+      replaces ?? freshUntil,
+      freshUntil,
     ]);
     return affected === 1;
   }
+
+  /** Ends the freshness of the stored contents if they differ from this client's. */
+  async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
+    const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
+    if (kept?.registeredBy !== 'document' || kept.revokedAt !== null || kept.grants.length === 0)
+      return 'revoked';
+    if (JSON.stringify(contentsOf(kept)) === JSON.stringify(contentsOf(client))) return 'known';
+    const { affected } = await this.#database.execute(DISTRUST, [client.createdAt, client.id]);
+    return affected === 1 ? 'overtaken' : 'revoked';
+  }
+}
+
+/** Returns the values that come from the document, in the order of `UPDATE`. */
+function contentsOf(client: Client): readonly SqlParameter[] {
+  return [
+    client.name,
+    JSON.stringify(client.redirectUris),
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.applicationType,
+    client.idTokenSignedResponseAlg,
+    client.public ? 1 : 0,
+    ...keyValues(client),
+  ];
 }
 
 /**
@@ -212,7 +238,10 @@ const INSERT = insertInto('oauth_clients', COLUMNS).slice('INSERT INTO '.length)
 
 const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, application_type = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
-  AND (grants <> '' OR created_at <= ?)`;
+  AND (grants <> '' OR created_at <= ?) AND COALESCE(document_fresh_until, 0) IN (?, ?)`;
+
+const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
+  AND grants <> ''`;
 
 /**
  * Removes the client's redirect URIs and grants. They are stored again when a process reads the

@@ -385,19 +385,21 @@ describe('a client with a document', () => {
     watched.meanwhile = null;
     const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
     expect(await store.documentClients.findDocumentClient(client.id)).toBeNull();
-    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('new');
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR, null)).toBe('new');
     expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
       client,
       freshUntil: NOW + HOUR,
     });
     const next = { ...client, ...UNLIKE, applicationType: 'native', public: false } as const;
     const other = { ...next, createdAt: NOW + 1, usedAt: NOW + 2, profile: null };
-    expect(await store.documentClients.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
+    expect(await store.documentClients.keepDocumentClient(other, NOW + 2 * HOUR, NOW + HOUR)).toBe(
+      'known',
+    );
     expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
       client: next,
       freshUntil: NOW + 2 * HOUR,
     });
-    const again = () => store.documentClients.keepDocumentClient(client, NOW);
+    const again = () => store.documentClients.keepDocumentClient(client, NOW, NOW + 2 * HOUR);
     expect(await writesOf(again)).toEqual([expect.stringMatching(/^UPDATE/)]);
     expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
       client,
@@ -408,32 +410,36 @@ describe('a client with a document', () => {
       client: operators,
       freshUntil: 0,
     });
-    expect(await store.documentClients.keepDocumentClient(operators, NOW)).toBe('revoked');
+    expect(await store.documentClients.keepDocumentClient(operators, NOW, null)).toBe('revoked');
     expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
       client: operators,
       freshUntil: 0,
     });
   });
 
-  test('is known if another process has just stored it, and revoked if an operator has blocked it', async () => {
+  test('is read again if another process has just stored other contents, and revoked if an operator has blocked it', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     const elsewhere = { ...client, name: 'Another' };
     watched.meanwhile = {
       before: /^INSERT/,
-      act: () => store.documentClients.keepDocumentClient(elsewhere, NOW),
+      act: () => store.documentClients.keepDocumentClient(elsewhere, NOW + 1, null),
     };
-    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('known');
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR, null)).toBe(
+      'overtaken',
+    );
     expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
-      client,
-      freshUntil: NOW + HOUR,
+      client: elsewhere,
+      freshUntil: client.createdAt,
     });
     const blocked = documentClient();
     watched.meanwhile = {
       before: /^INSERT/,
       act: () => store.clients.insertRevokedClient({ ...blocked, revokedAt: NOW }),
     };
-    expect(await store.documentClients.keepDocumentClient(blocked, NOW + HOUR)).toBe('revoked');
+    expect(await store.documentClients.keepDocumentClient(blocked, NOW + HOUR, null)).toBe(
+      'revoked',
+    );
     expect(await store.clients.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
   });
 
@@ -480,7 +486,7 @@ describe('a client with a document', () => {
     const client = documentClient({ id: `https://client.example/under_score${name('_')}` });
     const other = documentClient({ id: client.id.replace('under_score', 'under-score') });
     for (const { id, ...rest } of [client, other]) {
-      await store.documentClients.keepDocumentClient({ id, ...rest }, NOW + HOUR);
+      await store.documentClients.keepDocumentClient({ id, ...rest }, NOW + HOUR, null);
       const asked = { person: { provider: 'accounts', id: 'ada' }, scopes: [] };
       await store.consentRequests.insertConsentRequest(
         requestOf({ idHash: `waits ${id}`, clientId: id, asked }),
@@ -568,7 +574,7 @@ describe('a client with a document', () => {
     watched.meanwhile = null;
     for (const count of [500, 501]) {
       const client = documentClient();
-      await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+      await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
       await database.transaction(async (connection) => {
         for (let index = 0; index < count; index += 1)
           await connection.execute(
@@ -589,7 +595,7 @@ describe('a client with a document', () => {
   test('with a lost commit, is unblocked if the commit took effect, and otherwise stays blocked', async () => {
     watched.meanwhile = null;
     const client = documentClient();
-    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR, null);
     expect(
       await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW),
     ).toBe(false);
@@ -601,7 +607,7 @@ describe('a client with a document', () => {
     ).toBe(true);
     await store.clients.revokeClient(client.id, NOW);
     const another = documentClient();
-    await store.documentClients.keepDocumentClient(another, NOW);
+    await store.documentClients.keepDocumentClient(another, NOW, null);
     await expect(
       losing('before it took effect').documentClients.unblockDocumentClient(client.id, NOW),
     ).rejects.toThrow(AWAY);
@@ -868,7 +874,11 @@ describe('a client that registers itself', () => {
         createdAt: 0,
         ...changes,
       });
-      await store.documentClients.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
+      await store.documentClients.keepDocumentClient(
+        { ...client, revokedAt: null },
+        freshUntil,
+        null,
+      );
       if (client.revokedAt !== null) await store.clients.revokeClient(client.id, client.revokedAt);
       return client.id;
     };
@@ -910,6 +920,7 @@ describe('a client that registers itself', () => {
       await store.documentClients.keepDocumentClient(
         clientNamed(name('document'), { registeredBy: 'document' }),
         NOW,
+        null,
       );
     }
     const before = { ...NEVER, neverUsedBefore: NOW + 1, unusedBefore: NOW + 1 };
