@@ -683,6 +683,15 @@ describe('Bound tokens are required', () => {
     });
     expect(await registerItself(portal, {})).not.toHaveProperty('dpop_bound_access_tokens');
   });
+
+  // @shows AS-22.11
+  test('not by a client that registers itself with an empty value for it', async () => {
+    for (const empty of [null, '', []]) {
+      const registered = await registerItself(portal, { dpop_bound_access_tokens: empty });
+      expect(registered['client_id']).toMatch(/^[0-9a-f]{32}$/);
+      expect(registered).not.toHaveProperty('dpop_bound_access_tokens');
+    }
+  });
 });
 
 describe('A nonce', () => {

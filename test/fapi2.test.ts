@@ -202,6 +202,40 @@ describe('a server with the profile', () => {
     await expectRefused(post(at, '/oauth/token', banker, form), 'unsupported_grant_type');
   });
 
+  // @shows AS-27.1, AS-48.6
+  test('offers nothing that it would refuse to every client: no device codes and no tokens for workloads', async () => {
+    const device = 'urn:ietf:params:oauth:grant-type:device_code';
+    const cluster = {
+      jwks_uri: 'https://cluster.example/jwks',
+      algorithms: ['ES256'],
+      asserts: ['clients'],
+    };
+    const other = await startPortal({
+      config: {
+        oauth_server: {
+          profile: 'fapi2',
+          device_authorization: true,
+          workload_identity: true,
+          trusted_issuers: { 'https://cluster.example': cluster },
+        },
+      },
+    });
+    onTestFinished(() => other.close());
+    const answer = await fetch(`${other.url}/.well-known/openid-configuration`);
+    const metadata = (await answer.json()) as Readonly<Record<string, unknown>>;
+    expect(metadata['grant_types_supported']).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'client_credentials',
+    ]);
+    expect(metadata).not.toHaveProperty('device_authorization_endpoint');
+    const asked = await fetch(`${other.url}/oauth/device_authorization`, { method: 'POST' });
+    expect(asked.status).toBe(404);
+    await expect(registerBanker(other, { grants: ['authorization_code', device] })).rejects.toThrow(
+      `The grant "${device}" is unknown`,
+    );
+  });
+
   // @shows FAPI2-5.2.3.3
   test('does not let pages of other origins call the authorization endpoint', async () => {
     const headers = { Origin: 'https://other.example' };

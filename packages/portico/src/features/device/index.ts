@@ -1,4 +1,4 @@
-import { defineFeature } from '../../feature.ts';
+import { defineFeature, type Contribution } from '../../feature.ts';
 import { inSteps } from '../../store/batches.ts';
 import { DeviceCodes } from './codes.ts';
 import { deviceShape } from './config.ts';
@@ -53,11 +53,9 @@ export const device = defineFeature({
   ],
   start(server, { device_authorization: isOn = false }) {
     if (!isOn) return {};
-    const { issuer, database, clock } = server;
+    const { issuer, database, clock, profiles } = server;
     const codes = new DeviceCodes(database);
-    return {
-      metadata: { device_authorization_endpoint: `${issuer}${DEVICE_AUTHORIZATION_PATH}` },
-      grants: [deviceGrant(codes)],
+    const stored: Contribution = {
       endsRequests: async () => {
         await inSteps((after) => codes.endWaiting(after, BATCH));
       },
@@ -68,6 +66,14 @@ export const device = defineFeature({
         batch: BATCH,
         remove: (limit) => codes.removeExpired(clock() - MARGIN, limit),
       },
+    };
+    // A client with a security profile cannot use the grant. If the whole server has a profile,
+    // offer nothing that it would refuse to every client.
+    if (profiles.servers !== null) return stored;
+    return {
+      ...stored,
+      metadata: { device_authorization_endpoint: `${issuer}${DEVICE_AUTHORIZATION_PATH}` },
+      grants: [deviceGrant(codes)],
       handlers: (parts) => {
         const page = new VerificationPage(server, parts, codes);
         const uri = `${issuer}${DEVICE_PATH}`;

@@ -142,7 +142,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
 /** Returns a boolean, or false if the field is missing. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  if (value === undefined || value === null) return false;
+  if (saysNothing(value)) return false;
   if (typeof value === 'boolean') return value;
   throw invalidMetadata(`The field ${name} must be true or false.`);
 }

@@ -1,4 +1,5 @@
 import { pendingSteps } from '@portico/sql';
+import type { ClientAssertions } from '../../clients/client-assertions.ts';
 import { defineFeature, type Contribution } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import { JWT_BEARER_GRANT, workloadGrant } from './assertion-grant.ts';
@@ -31,6 +32,11 @@ export const workloadIdentity = defineFeature({
 function authenticating(server: Server): Contribution {
   const workloads = workloadTokens(server);
   if (workloads.length === 0) return {};
+  const profile = server.profiles.servers;
+  const getTokens = ({ type }: ClientAssertions) =>
+    profile === null || profile.authenticationMethods.includes(type);
+  // Under a profile without workloads, a workload can only use introspection.
+  if (!workloads.some(getTokens)) return { workloads };
   return {
     workloads,
     assertionGrant: workloadGrant(server),
