@@ -271,6 +271,27 @@ describe.each(
     const seen = await administrator.execute(`SELECT n FROM ${rows[0]?.name}.t ORDER BY n`);
     expect(seen.rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
+
+  // @shows AS-18.17
+  test('and every row is read and written, even if sessions begin with limits for people', async () => {
+    const database = await openStore();
+    const limits = [
+      ['sql_select_limit', '1', '18446744073709551615'],
+      ['max_join_size', '1', '18446744073709551615'],
+      ['sql_safe_updates', '1', '0'],
+    ] as const;
+    for (const [name, value, usual] of limits) {
+      await administrator.execute(`SET GLOBAL ${name} = ${value}`);
+      onTestFinished(async () => {
+        await administrator.execute(`SET GLOBAL ${name} = ${usual}`);
+      });
+    }
+    await database.execute('CREATE TABLE t (n INTEGER)');
+    await database.execute('INSERT INTO t VALUES (1), (2)');
+    expect((await database.execute('UPDATE t SET n = n + 1')).affected).toBe(2);
+    const { rows } = await database.execute('SELECT a.n FROM t a JOIN t b ORDER BY a.n');
+    expect(rows).toEqual([{ n: 2 }, { n: 2 }, { n: 3 }, { n: 3 }]);
+  });
 });
 
 describe('a connection', () => {

@@ -318,6 +318,18 @@ describe('in an application of another framework', () => {
     ]);
   });
 
+  // @shows AS-29.5
+  test('a store that cannot be reached leaves unknown whether a key is missing', async () => {
+    const gone = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
+    const { server } = await serverOn(() => ({ execute: () => Promise.reject(gone) }));
+    expect((await server.health.readiness()).checks).toEqual({
+      store: 'failing',
+      schema: 'unknown',
+      key: 'unknown',
+    });
+    expect(lines.map(([, context]) => context?.['part'])).toEqual(['store']);
+  });
+
   // @shows AS-29.3
   test('read-only SQLite is not ready, and a probe leaves nothing behind', async () => {
     const { probe, database } = await serverOn(() => ({}), true);

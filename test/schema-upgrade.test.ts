@@ -127,11 +127,13 @@ describe('applying the schema', () => {
       const sessions: unknown[] = [];
       const step: Migration = {
         name: 'test_0002_conflict',
-        async up({ execute }) {
-          const { rows } = await execute<{ id: number }>('SELECT CONNECTION_ID() AS id');
+        async up(schema) {
+          const { rows } = await schema.execute<{ id: number }>('SELECT CONNECTION_ID() AS id');
           sessions.push(rows[0]?.id);
           if (sessions.length === 1)
-            await execute("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = ''");
+            await schema.execute(
+              "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = ''",
+            );
         },
       };
       expect(await migrate(opened, [step])).toEqual(['test_0002_conflict']);

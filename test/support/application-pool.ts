@@ -95,6 +95,7 @@ const SESSION = [
   "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',
   'SET SESSION autocommit = 0',
+  'SET SESSION sql_select_limit = 1000000, SESSION sql_big_selects = 0',
 ];
 
 function openMysql(url: string, connectionLimit: number): ApplicationPool {
@@ -119,7 +120,8 @@ function openMysql(url: string, connectionLimit: number): ApplicationPool {
   pool.pool.on('acquire', () => (out += 1));
   pool.pool.on('release', () => (out -= 1));
   const settings = `SELECT CONCAT_WS(' ', @@SESSION.sql_mode, @@SESSION.tx_isolation, @@SESSION.autocommit,
-    @@SESSION.tx_read_only, @portico_mode, @portico_isolation, @@in_transaction)`;
+    @@SESSION.tx_read_only, @@SESSION.sql_select_limit, @@SESSION.sql_big_selects, @@SESSION.sql_safe_updates,
+    @portico_sql_mode, @portico_tx_isolation, @portico_sql_select_limit, @@in_transaction)`;
   return {
     borrow: (options) => fromMysql(pool, options),
     async ask(sql) {

@@ -7,7 +7,6 @@ import type { Engine, StatementResult } from '../engine.ts';
 import {
   ask,
   getFigures,
-  GALERA,
   isStatementError,
   isUnknownVariable,
   MYSQL2,
@@ -20,7 +19,7 @@ import {
   type PooledConnection,
   type PoolLimits,
 } from '../pool.ts';
-import { SessionChanges } from './session.ts';
+import { assign, GALERA, restore, save, SessionChanges, WHOLE } from './session.ts';
 
 /**
  * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the member
@@ -212,27 +211,18 @@ async function tell(
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
     };
+  const settings = [
+    ...WHOLE,
+    [isolation, "'READ-COMMITTED'"] as const,
+    ...(isGalera ? GALERA : []),
+  ];
   // First check for an open transaction, because changing `autocommit` would commit it.
-  const { serverStatus } = await settle(
-    `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
-      `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
-      (isGalera
-        ? ', @portico_wait = @@SESSION.wsrep_sync_wait, @portico_dirty = ' +
-          `@@SESSION.wsrep_dirty_reads, ${GALERA}`
-        : ''),
-  );
+  const { serverStatus } = await settle(`SET ${save(settings)}, ${assign(settings)}`);
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;
   const commits = (serverStatus & AUTOCOMMIT) !== 0;
   if (!commits) await settle('SET SESSION autocommit = 1');
   return {
-    restore:
-      `SET SESSION sql_mode = @portico_mode, SESSION ${isolation} = @portico_isolation, ` +
-      `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation ` +
-      '= NULL' +
-      (isGalera
-        ? ', SESSION wsrep_sync_wait = @portico_wait, SESSION wsrep_dirty_reads = @portico_dirty' +
-          ', @portico_wait = NULL, @portico_dirty = NULL'
-        : ''),
+    restore: `SET ${commits ? '' : 'SESSION autocommit = 0, '}${restore(settings)}`,
   };
 }
 

@@ -13,25 +13,13 @@ import {
   type PoolFigures,
   type PoolLimits,
 } from '../pool.ts';
-import { SessionChanges } from './session.ts';
+import { assign, GALERA, SessionChanges, WHOLE } from './session.ts';
 
 /** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 
 /** How long the server may take to accept a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-
-/**
- * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
- * are applied.
- */
-const SYNC_WAIT = 7;
-
-/**
- * In these sessions, a node that has lost its cluster rejects reads, even if the server's default
- * allows them.
- */
-export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
@@ -49,16 +37,15 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   // If the server's limit is smaller, it stays.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
-  const mode = "SESSION sql_mode = 'TRADITIONAL'";
   return [
     // Otherwise a statement outside a transaction might never be committed: it would begin a
     // transaction, or run in one that began with an earlier commit.
-    { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${mode}${lockWait}` },
+    { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL has neither of these two settings. It can limit only the time that a statement waits
     // for locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
-    { sql: `SET ${GALERA}`, isOptional: true },
+    { sql: `SET ${assign(GALERA)}`, isOptional: true },
   ];
 }
 

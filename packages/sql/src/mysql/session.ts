@@ -1,6 +1,43 @@
 import { keptByText } from '../kept-by-text.ts';
 import { BEFORE } from '../transaction-control.ts';
 
+/** A variable of a session, and the value that Portico needs. */
+export type SessionSetting = readonly [name: string, value: string];
+
+/** The settings that decide what a statement means, and whether it reaches all rows. */
+export const WHOLE: readonly SessionSetting[] = [
+  ['sql_mode', "'TRADITIONAL'"],
+  ['sql_select_limit', '18446744073709551615'],
+  ['sql_safe_updates', '0'],
+  ['sql_big_selects', '1'],
+];
+
+/**
+ * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
+ * are applied (7). A node that has lost its cluster rejects reads, even if the server's default
+ * allows them.
+ */
+export const GALERA: readonly SessionSetting[] = [
+  ['wsrep_sync_wait', '7'],
+  ['wsrep_dirty_reads', '0'],
+];
+
+/** Returns the assignments of these settings, for SET. */
+export function assign(settings: readonly SessionSetting[]): string {
+  return settings.map(([name, value]) => `SESSION ${name} = ${value}`).join(', ');
+}
+
+/** Returns assignments that save the settings in variables of the session, for SET. */
+export function save(settings: readonly SessionSetting[]): string {
+  return settings.map(([name]) => `@portico_${name} = @@SESSION.${name}`).join(', ');
+}
+
+/** Returns assignments that restore the saved settings, for SET. */
+export function restore(settings: readonly SessionSetting[]): string {
+  const values = settings.map(([name]) => `SESSION ${name} = @portico_${name}`);
+  return [...values, ...settings.map(([name]) => `@portico_${name} = NULL`)].join(', ');
+}
+
 /** Matches SET, except MariaDB's SET STATEMENT, which affects only one statement. */
 const SETS = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
 /** Matches a statement that takes or releases a named lock. The session keeps such a lock. */

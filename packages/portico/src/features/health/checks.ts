@@ -1,5 +1,6 @@
 import { pendingSteps } from '@portico/sql';
 import { DEFAULT_ALGORITHM, missingKey } from '../../keys/algorithms.ts';
+import { KeysLostError } from '../../keys/signing-key.ts';
 import type { Server } from '../../server.ts';
 import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
@@ -41,7 +42,13 @@ export function healthChecks({
       return true;
     },
     async key() {
-      if ((await keys.published()).length > 0) return true;
+      const published = await keys.published().catch((error: unknown) => {
+        // Without a key, the key ring asks the store whether one is needed.
+        if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
+        throw error;
+      });
+      if (published === null) return false;
+      if (published.length > 0) return true;
       const isNeeded = await store.clients.hasOpenidClient().catch(() => null);
       if (isNeeded === null) return false;
       if (isNeeded)
