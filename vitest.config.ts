@@ -26,7 +26,7 @@ const isServer = (name: ProjectName) => name !== 'sqlite' && name !== 'clusters'
  */
 const SLOWEST: readonly string[] = [
   'test/bare-url.test.ts',
-  'test/feature-deletion.test.ts',
+  'test/create-portico-generators.test.ts',
   'test/soak.test.ts',
   'test/package-types.test.ts',
 ];
@@ -41,8 +41,25 @@ class LongFormsFirst extends BaseSequencer {
       if (SLOWEST.some((path) => isOf(each, path))) return -1;
       return projects.indexOf(each.project) * 2 + (long.some((path) => isOf(each, path)) ? 0 : 1);
     };
-    return sorted.toSorted((one, other) => place(one) - place(other));
+    const placed = sorted.toSorted((one, other) => place(one) - place(other));
+    return spread(
+      placed.filter(({ project }) => project.name === 'clusters'),
+      placed.filter(({ project }) => project.name !== 'clusters'),
+    );
   }
+}
+
+/**
+ * Clusters wait for faults most of the time. So each of their files comes among others, which use
+ * the processors, and the last one long before the end.
+ */
+function spread<T>(few: readonly T[], others: readonly T[]): T[] {
+  const distance = Math.max(1, Math.floor(others.length / (few.length * 2)));
+  const begun = others.flatMap((each, index) => {
+    const place = (index + 1) / distance;
+    return Number.isInteger(place) ? [each, ...few.slice(place - 1, place)] : [each];
+  });
+  return [...begun, ...few.slice(Math.floor(others.length / distance))];
 }
 
 /** One project for each engine, and one for clusters. `npm test` is the one for SQLite alone. */
