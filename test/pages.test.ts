@@ -431,7 +431,7 @@ describe('the data of a view', () => {
         'oauth/consent': await keysAt(await ada.get(authorizationUrl(portal, client))),
         'oauth/applications': await keysAt(await ada.get('/oauth/applications')),
       };
-      const every = await documented('## What every view is given');
+      const every = await documented('## Values for every view');
       const words = {
         login: '(`SignInView`',
         'oauth/error': '(`ErrorView` of `portico`)',

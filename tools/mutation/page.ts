@@ -21,8 +21,8 @@ const COLUMNS = `The columns:
 - **Code**: the share of the package's lines that were mutated. Empty lines and comments do not count.
 - **Explained**: mutants that no test kills, with a reason in [tools/mutation/explained](../tools/mutation/explained).
 - **Open**: mutants that no test kills, and that have no reason yet. Each one is a missing test or a missing reason.
-- **Score**: killed, of killed, explained and open.
-- **Apart**: mutants that no test can be asked about. They are in sentences for people, or act before the first test.
+- **Score**: the killed mutants, as a percentage of the killed, explained and open mutants.
+- **Apart**: mutants that no test can check. They are in texts for people, or run before the first test.
 
 A file keeps the result of its last run until it is mutated again.`;
 

@@ -27,10 +27,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
  * sections 5 and 10). The reason is for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
-  return (
-    `the ${what} is bound to a key, but the request proved ` +
-    `${proved === null ? 'no key' : 'another key'}`
-  );
+  const proven = proved === null ? 'no key' : 'another key';
+  return `the ${what} is bound to a key, but the request proved ${proven}`;
 }
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {
