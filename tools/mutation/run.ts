@@ -1,6 +1,7 @@
 // `npm run mutation [-- area …] [--all]` runs the mutants of the files that changed, and the
-// mutants that survived. With --all, it runs all mutants. It writes the report and the baseline,
-// and prints the survivors without explanation.
+// mutants that survived. With --all, it runs all mutants. With --files, it runs only the files of
+// the area that match a pattern. It writes the report and the baseline, and prints the survivors
+// without explanation.
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -33,6 +34,7 @@ const { values, positionals } = parseArgs({
   options: {
     all: { type: 'boolean' },
     budget: { type: 'string' },
+    files: { type: 'string' },
     tests: { type: 'string' },
     'one-by-one': { type: 'boolean' },
   },
@@ -56,7 +58,8 @@ async function run(name: string, { tests }: Area): Promise<void> {
   const before = readReport();
   const known = readBaseline();
   const files = filesOf(name);
-  const parts = files.flatMap((file) => {
+  const asked = files.filter((file) => path.matchesGlob(file, values.files ?? '**'));
+  const parts = asked.flatMap((file) => {
     if (values.all === true || !isCurrent(known, file)) return [file];
     // A report from another machine contains only numbers, so there is nothing to run again.
     if (!isCurrent(before, file)) return [];

@@ -444,6 +444,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/kit/src/commands/accounts.ts',
     ],
     tests: [
+      'packages/kit/src/accounts/csrf.test.ts',
+      'packages/kit/src/accounts/sessions.test.ts',
       'packages/kit/src/accounts/accounts.test.ts',
       'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',

@@ -22,6 +22,9 @@ describe('an address', () => {
     ['::', '::'],
     ['::1', '::1'],
     ['64:ff9b::203.0.113.7', '64:ff9b::cb00:7107'],
+    ['1::ffff:cb00:7107', '1::ffff:cb00:7107'],
+    ['::1:ffff:cb00:7107', '::1:ffff:cb00:7107'],
+    ['1:1:1:1:1:ffff:cb00:7107', '1:1:1:1:1:ffff:cb00:7107'],
   ])('%s is normalized to %s', (text, canonical) => {
     expect(canonicalAddress(text)).toBe(canonical);
   });
@@ -119,6 +122,7 @@ describe('the network of an address', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['1:2:3::', '1:2:3:0::/64'],
+    ['2001::b:c:d:e:f', '2001:0:0:b::/64'],
   ])('of %s is %s', (address, network) => {
     expect(findNetwork(address)).toBe(network);
   });

@@ -135,3 +135,64 @@ test('ten thousand counts are kept, and the one that failed longest ago is dropp
   await make(false, [{ key: 'one more', free: 5 }]);
   expect(await make(false, [CLIENT])).toEqual({ outcome: 'wrong' });
 });
+
+test('the wait doubles with each failure, up to half a minute, and is the longest of the counts', async () => {
+  const { time, make, fail } = limiter();
+  const waits: number[] = [];
+  await fail(4, CLIENT);
+  for (let count = 0; count < 7; count += 1) {
+    await fail(1, CLIENT);
+    const slowed = await make(true, [CLIENT]);
+    const wait = slowed.outcome === 'slowed' ? slowed.wait : 0;
+    waits.push(wait);
+    time.now += wait - 1;
+    expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 1 });
+    time.now += 1;
+  }
+  expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  await fail(1, CLIENT);
+  const other = { key: 'other', free: 1 };
+  await fail(1, other);
+  for (const keys of [
+    [CLIENT, other],
+    [other, CLIENT],
+  ])
+    expect(await make(true, keys)).toMatchObject({ outcome: 'slowed', wait: 30_000 });
+  expect(await make(true, [other])).toMatchObject({ outcome: 'slowed', wait: 1000 });
+});
+
+test('failures are forgotten one by one, counted from the first', async () => {
+  const { time, make, fail } = limiter();
+  await fail(1, CLIENT);
+  time.now += 2 * MINUTE;
+  await fail(3, CLIENT);
+  time.now += MINUTE;
+  await fail(2, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 1000 });
+  time.now += 3 * MINUTE - 1;
+  await fail(1, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
+  time.now += 2001;
+  await fail(1, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
+});
+
+test('a right attempt takes back only its own failure', async () => {
+  const { make, fail } = limiter();
+  await fail(4, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+  await fail(1, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 1000 });
+});
+
+test('a right attempt after a wait leaves the wait of the failure before it', async () => {
+  const { draws, time, make, fail } = limiter();
+  await fail(5, CLIENT);
+  draws.push(0);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 1000 });
+  time.now += 1000;
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
+});

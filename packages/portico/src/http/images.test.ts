@@ -60,6 +60,45 @@ describe('the type of an image from its bytes', () => {
     expect(imageFacts(other)).toBeNull();
   });
 
+  test.each([
+    ['PNG', PNG, [0, 1, 7, 12, 15]],
+    ['GIF', GIF, [0, 4, 5]],
+    ['JPEG', JPEG, [0, 1]],
+    ['lossy WebP', LOSSY, [0, 3, 8, 11, 12, 15]],
+    ['lossless WebP', LOSSLESS, [0, 8, 12, 15]],
+    ['extended WebP', EXTENDED, [0, 8, 12, 15]],
+  ])('%s with one wrong byte of its signature is not an image', (_, picture, places) => {
+    for (const place of places) {
+      const wrong = Uint8Array.from(picture);
+      wrong[place] = 0x21;
+      expect([place, imageFacts(wrong)]).toEqual([place, null]);
+    }
+  });
+
+  test('of no height is not an image', () => {
+    const flat = Uint8Array.from(PNG);
+    flat[23] = 0;
+    expect(imageFacts(flat)).toBeNull();
+  });
+
+  test('an extended WebP has a size of up to 24 bits', () => {
+    const large = RIFF('VP8X', [0, 0, 0, 0], [1, 2, 3, 4, 5, 6]);
+    expect(imageFacts(large)).toMatchObject({ width: 0x03_02_02, height: 0x06_05_05 });
+  });
+
+  test.each([
+    [0xc0, true],
+    [0xcf, true],
+    [0xbf, false],
+    [0xd0, false],
+    [0xc4, false],
+    [0xc8, false],
+    [0xcc, false],
+  ])('the JPEG marker %i begins a frame: %s', (marker, isFrame) => {
+    const picture = bytes([0xff, 0xd8, 0xff, marker, 0, 17, 8, 0, 3, 1, 2], [3, 1, 0x22, 0]);
+    expect(imageFacts(Uint8Array.from([...picture, ...new Uint8Array(20)])) !== null).toBe(isFrame);
+  });
+
   test('a truncated image is not an image, and causes no error', () => {
     for (const picture of [PNG, JPEG, EXTENDED]) {
       for (let length = 0; length < 20; length += 1) {

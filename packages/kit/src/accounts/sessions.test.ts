@@ -1,0 +1,299 @@
+// @engines sqlite: the rules of sessions; test/sign-in.test.ts and the tests of logout have the engines
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HttpError } from '../errors.ts';
+import { sessionsMigration, type TellsEnd } from './session-rows.ts';
+import { Sessions, type RequestSession } from './sessions.ts';
+
+const ORIGIN = 'https://app.example';
+const COOKIE = '__Host-portico_session';
+const HOUR = 3600;
+const LIFETIME = 24 * HOUR;
+const ADA = { provider: 'own', id: 'ada' };
+const GRACE = { provider: 'own', id: 'grace' };
+
+let folder: string;
+let database: OpenedDatabase;
+/** The time, in milliseconds since 1970. */
+let now: number;
+/** What the authorization server was told, and after which commits. */
+let told: unknown[];
+
+const tellsEnd: TellsEnd = async (_, ended) => {
+  told.push(ended);
+  return async () => void told.push('committed');
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-sessions-'));
+  database = openDatabase('sqlite:sessions.db', { directory: folder });
+  await migrate(database, [sessionsMigration]);
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  await database.execute('DELETE FROM host_sessions');
+  now = 1_795_240_016_123;
+  told = [];
+  shared = sessionsFor();
+});
+
+const sessionsFor = (lifetime = LIFETIME) =>
+  new Sessions(database, lifetime, { secure: true, basePath: '' }, ['DPoP'], () => now, tellsEnd);
+let shared: Sessions;
+
+/** Returns the session of a request with this cookie value. */
+function visit(id: string | null = null, authorization: string | null = null): RequestSession {
+  const headers = new Headers();
+  if (id !== null) headers.set('cookie', `${COOKIE}=${id}`);
+  if (authorization !== null) headers.set('authorization', authorization);
+  return shared.of(new Request(ORIGIN, { headers }));
+}
+/** Returns the value and the age of the cookie that the response sets, or null. */
+function cookieOf(session: RequestSession) {
+  const cookie = session.setCookie();
+  if (cookie === null) return null;
+  const [, id = '', age] =
+    /^__Host-portico_session=([\w-]*); Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=(\d+)$/.exec(
+      cookie,
+    ) ?? [];
+  return { id, age: Number(age) };
+}
+const idOf = (session: RequestSession) => cookieOf(session)?.id ?? null;
+const rows = async () => (await database.execute('SELECT id_hash FROM host_sessions')).rows.length;
+async function signedIn(person = ADA): Promise<{ readonly id: string; readonly secret: string }> {
+  const session = visit();
+  await session.signIn(person, {});
+  return { id: idOf(session) ?? '', secret: await session.secret() };
+}
+
+describe('a session', () => {
+  test('is not started by reading', async () => {
+    const session = visit();
+    expect([
+      await session.get('a'),
+      await session.existingSecret(),
+      await session.person(),
+      await session.authentication(),
+    ]).toEqual([undefined, null, null, null]);
+    expect([session.setCookie(), await rows()]).toEqual([null, 0]);
+  });
+
+  test('is started by a value, and has it in the next request', async () => {
+    const session = visit();
+    await session.set('a', { b: 1 });
+    expect(cookieOf(session)?.age).toBe(2 * HOUR);
+    expect(await session.get('a')).toEqual({ b: 1 });
+    const next = visit(idOf(session));
+    expect(await next.get('a')).toEqual({ b: 1 });
+    expect(await next.get('toString')).toBeUndefined();
+    expect(await next.secret()).toBe(await session.secret());
+    expect([next.setCookie(), await rows()]).toEqual([null, 1]);
+    await next.set('a', undefined);
+    expect([await next.get('a'), await visit(idOf(session)).get('a')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('of a person remembers who signed in, when and how', async () => {
+    const session = visit();
+    await session.signIn(ADA, { amr: ['pwd'], acr: 'high' });
+    expect(cookieOf(session)?.age).toBe(LIFETIME);
+    const next = visit(idOf(session));
+    expect(await next.person()).toEqual(ADA);
+    expect(await next.authentication()).toEqual({
+      at: new Date(now),
+      amr: ['pwd'],
+      acr: 'high',
+    });
+  });
+
+  test.each([
+    { provider: '', id: '7' },
+    { provider: 'own', id: '' },
+  ])('is not started for the person %j', async (person) => {
+    await expect(visit().signIn(person, {})).rejects.toThrow('No one can sign in');
+    expect(await rows()).toBe(0);
+  });
+
+  test.each(['Bearer x', 'DPoP x'])('does not exist for a request with %s', async (scheme) => {
+    const { id } = await signedIn();
+    const session = visit(id, scheme);
+    expect([await session.person(), await session.existingSecret()]).toEqual([null, null]);
+    const refused = new HttpError(400, 'A request with a bearer token has no session');
+    await expect(session.secret()).rejects.toThrow(refused);
+    await expect(session.set('a', 1)).rejects.toThrow(refused);
+    await expect(session.signIn(GRACE, {})).rejects.toThrow(refused);
+    expect([session.setCookie(), await rows()]).toEqual([null, 1]);
+    expect(await visit(id, 'Basic x').person()).toEqual(ADA);
+  });
+
+  test('is found by nothing but its id', async () => {
+    const { id, secret } = await signedIn();
+    const { rows: stored } = await database.execute<{ id_hash: string }>(
+      'SELECT id_hash FROM host_sessions',
+    );
+    for (const value of [secret, stored[0]?.id_hash ?? '', id.slice(1), 'a'.repeat(43), ''])
+      expect(await visit(value).person()).toBeNull();
+  });
+});
+
+describe('the lifetime of a session', () => {
+  test.each<[string, (session: RequestSession) => Promise<unknown>, number]>([
+    ['of a person', (session) => session.signIn(ADA, {}), LIFETIME],
+    ['without a person', (session) => session.secret(), 2 * HOUR],
+  ])('%s ends to the millisecond', async (_, begin, seconds) => {
+    const session = visit();
+    await begin(session);
+    const began = now;
+    now = began + seconds * 1000;
+    expect(await visit(idOf(session)).existingSecret()).toBeNull();
+    now -= 1;
+    expect(await visit(idOf(session)).existingSecret()).not.toBeNull();
+    now += 1;
+    expect(await visit(idOf(session)).existingSecret()).not.toBeNull();
+  });
+
+  test.each([
+    ['a long one', LIFETIME, HOUR * 1000],
+    ['a short one', 1000, 500_000],
+  ])('of %s grows only after a while', async (_, lifetime, after) => {
+    shared = sessionsFor(lifetime);
+    const { id } = await signedIn();
+    now += after;
+    const same = visit(id);
+    expect(await same.person()).toEqual(ADA);
+    expect(same.setCookie()).toBeNull();
+    now += 1;
+    const longer = visit(id);
+    expect(await longer.person()).toEqual(ADA);
+    expect(cookieOf(longer)).toEqual({ id, age: lifetime });
+    now += lifetime * 1000 - 1;
+    expect(await visit(id).person()).toEqual(ADA);
+  });
+
+  test('without a person is never longer than that of a person', () => {
+    expect(sessionsFor(1000).lifetimeFor(null)).toBe(1000);
+    expect(sessionsFor(1000).lifetimeFor(ADA)).toBe(1000);
+    expect(sessionsFor(LIFETIME).lifetimeFor(null)).toBe(2 * HOUR);
+  });
+});
+
+describe('signing in', () => {
+  test('keeps the secret and the data of a visitor, under a new id', async () => {
+    const before = visit();
+    await before.set('basket', 'full');
+    const session = visit(idOf(before));
+    await session.signIn(ADA, {});
+    expect(idOf(session)).not.toBe(idOf(before));
+    const next = visit(idOf(session));
+    expect([await next.get('basket'), await next.secret()]).toEqual([
+      'full',
+      await before.secret(),
+    ]);
+    expect(await visit(idOf(before)).existingSecret()).toBeNull();
+    expect([await rows(), told]).toEqual([1, []]);
+  });
+
+  test('again as the same person keeps the session', async () => {
+    const { id, secret } = await signedIn();
+    const session = visit(id);
+    await session.signIn({ ...ADA }, {});
+    expect([await session.secret(), await rows(), told]).toEqual([secret, 1, []]);
+    expect(await visit(id).person()).toBeNull();
+  });
+
+  test.each([GRACE, { provider: 'others', id: 'ada' }])(
+    'as another person (%j) ends the session of the first one',
+    async (other) => {
+      const { id, secret } = await signedIn();
+      await visit(id).set('basket', 'full');
+      const session = visit(id);
+      await session.signIn(other, {});
+      expect(await session.secret()).not.toBe(secret);
+      expect(await visit(idOf(session)).get('basket')).toBeUndefined();
+      expect(await visit(idOf(session)).person()).toEqual(other);
+      expect(await visit(id).person()).toBeNull();
+      expect(told).toEqual([{ session: secret }, 'committed']);
+    },
+  );
+});
+
+describe('signing out', () => {
+  test('ends the session, and says so', async () => {
+    const { id, secret } = await signedIn();
+    const session = visit(id);
+    await session.signOut();
+    expect([await session.person(), await session.existingSecret()]).toEqual([null, null]);
+    expect(cookieOf(session)).toEqual({ id: '', age: 0 });
+    expect(await visit(id).person()).toBeNull();
+    expect([await rows(), told]).toEqual([0, [{ session: secret }, 'committed']]);
+  });
+
+  test('of a visitor ends the session, and tells no one', async () => {
+    const before = visit();
+    await before.secret();
+    await visit(idOf(before)).signOut();
+    expect([await rows(), told]).toEqual([0, []]);
+  });
+
+  test('without a session removes the cookie', async () => {
+    const session = visit('a'.repeat(43));
+    await session.signOut();
+    expect(cookieOf(session)).toEqual({ id: '', age: 0 });
+    expect(told).toEqual([]);
+  });
+
+  test('everywhere ends every session of the person, and of no one else', async () => {
+    const own = [await signedIn(), await signedIn()];
+    const others = [await signedIn(GRACE), await signedIn({ provider: 'others', id: 'ada' })];
+    expect(await shared.rows.removeOfPerson(ADA)).toBe(2);
+    for (const { id } of own) expect(await visit(id).person()).toBeNull();
+    for (const { id } of others) expect(await visit(id).person()).not.toBeNull();
+    const secrets = own.map(({ secret }) => secret).toSorted();
+    expect(told).toEqual([
+      { person: ADA },
+      ...secrets.map((session) => ({ session })),
+      'committed',
+      'committed',
+      'committed',
+    ]);
+    expect(await shared.rows.removeOfPerson(ADA)).toBe(0);
+  });
+
+  test('in another request meanwhile makes a write have no effect', async () => {
+    const { id } = await signedIn();
+    const session = visit(id);
+    expect(await session.person()).toEqual(ADA);
+    await visit(id).signOut();
+    await session.set('a', 1);
+    expect([await session.get('a'), await session.person(), await rows()]).toEqual([
+      undefined,
+      null,
+      0,
+    ]);
+  });
+});
+
+test('ended sessions are removed with every twentieth new one, at most a hundred at a time', async () => {
+  for (let count = 0; count < 120; count += 1)
+    await database.execute(
+      'INSERT INTO host_sessions (id_hash, data, secret, created_at, expires_at) VALUES (?, ?, ?, ?, ?)',
+      [String(count), '{}', '', 0, count < 119 ? count : now + 1],
+    );
+  for (let count = 0; count < 19; count += 1) await visit().secret();
+  expect(await rows()).toBe(139);
+  await visit().secret();
+  expect(await rows()).toBe(40);
+  expect((await database.execute("SELECT 1 FROM host_sessions WHERE id_hash = '99'")).rows).toEqual(
+    [],
+  );
+  for (let count = 0; count < 20; count += 1) await visit().secret();
+  expect(await rows()).toBe(41);
+});
