@@ -94,6 +94,10 @@ const TOOLS: readonly ToolInterface[] = [
     await close.promise;
     return 'closed';
   }),
+  toolNamed('chatty', async (_, { progress }) => {
+    for (let done = 1; done <= 20_000; done += 1) await progress(done, 20_000, 'x'.repeat(1000));
+    return 'done';
+  }),
   toolNamed('hasty', (_, { progress }) => {
     reportLate = progress;
     return 'done';
@@ -1031,6 +1035,17 @@ describe('mcp:transport:streaming', () => {
       answered.resolve();
     }
     expect(events.join('').match(/"(?:method|id)":[^,}]+/g)).toEqual(['"id":1', '"id":2']);
+  });
+  // @shows MCP-8.29
+  test('true: of progress that the client has not read yet, at most 1 MiB waits for it', async () => {
+    const chatty = request('tools/call', { name: 'chatty', _meta: { progressToken: 7 } });
+    const bearer = await streaming.serviceToken();
+    const text = await (await send(chatty, { bearer, at: streaming })).text();
+    expect(text).toContain('"progress":900,');
+    expect(text.length).toBeLessThan(2 * 1024 * 1024);
+    expect(text).toMatch(
+      /data: \{"result":\{"content":\[\{"type":"text","text":"done"\}\]\},.*\n\n$/,
+    );
   });
   // @shows MCP-3.1
   test('false: one JSON response, and no progress is sent', async () => {

@@ -135,7 +135,7 @@ function streamEvents(
     gone.abort();
   }
   signal.addEventListener('abort', leave);
-  const caller = { signal: gone.signal, notify: events.send, version, room: new ContentRoom() };
+  const caller = { signal: gone.signal, notify: events.notify, version, room: new ContentRoom() };
   const answerAll = async () => {
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
@@ -175,7 +175,7 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
     gone.abort();
   }
   signal.addEventListener('abort', leave);
-  const answering = ask({ ...alone(), signal: gone.signal, notify: events.send });
+  const answering = ask({ ...alone(), signal: gone.signal, notify: events.notify });
   const end = () => {
     signal.removeEventListener('abort', leave);
     events.end();
@@ -198,6 +198,8 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
  * The interval for sending data while tools run, in milliseconds. Proxies close idle connections.
  */
 const KEEP_ALIVE = 15_000;
+/** The maximum size of notifications that the client has not read yet, in bytes. */
+const MOST_WAITING = 1024 * 1024;
 const UTF8 = new TextEncoder();
 
 /**
@@ -209,19 +211,27 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
     controller?.enqueue(UTF8.encode(text));
     written();
   };
+  const send = (text: string) => write(`event: message\ndata: ${text}\n\n`);
   const keepAlive = setInterval(write, KEEP_ALIVE, ': keepalive\n\n').unref();
   return {
-    body: new ReadableStream<Uint8Array>({
-      start(opened) {
-        controller = opened;
+    body: new ReadableStream<Uint8Array>(
+      {
+        start(opened) {
+          controller = opened;
+        },
+        cancel() {
+          controller = null;
+          clearInterval(keepAlive);
+          cancelled();
+        },
       },
-      cancel() {
-        controller = null;
-        clearInterval(keepAlive);
-        cancelled();
-      },
-    }),
-    send: (text: string) => write(`event: message\ndata: ${text}\n\n`),
+      new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
+    ),
+    send,
+    /** Sends a notification. Discards it if too many bytes wait for a client that reads slowly. */
+    notify: (text: string) => {
+      if ((controller?.desiredSize ?? 0) > 0) send(text);
+    },
     end() {
       clearInterval(keepAlive);
       controller?.close();
