@@ -229,7 +229,7 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
     ),
     send,
     /** Sends a notification. Discards it if too many bytes wait for a client that reads slowly. */
-    notify(text: string) {
+    notify: (text: string) => {
       if ((controller?.desiredSize ?? 0) > 0) send(text);
     },
     end() {
