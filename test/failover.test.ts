@@ -255,7 +255,7 @@ describe.each(
         ["the application's own", openBorrowed],
       ] as const),
 )('on %s pool, a write is committed', (_, openStore) => {
-  // @shows AS-18.18
+  // @shows AS-18.15, AS-18.18
   test.each([
     ['begin without autocommit', 'autocommit', 0, 1],
     ['begin a transaction after each commit', 'completion_type', 1, 0],
@@ -272,7 +272,7 @@ describe.each(
     expect(seen.rows).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  // @shows AS-18.17
+  // @shows AS-18.15, AS-18.17
   test('and every row is read and written, even if sessions begin with limits for people', async () => {
     const database = await openStore();
     const limits = [
