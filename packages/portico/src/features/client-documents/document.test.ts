@@ -191,7 +191,10 @@ describe('a document that is not a valid client', () => {
     ['jwks', { ...DOCUMENT, jwks: 'https://client.example/k' }],
     ['response_types do not include code', { ...DOCUMENT, response_types: ['token'] }],
     ['response_types', { ...DOCUMENT, response_types: 'code' }],
-    ['grant_types do not include authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
+    [
+      'grant_types do not include authorization_code',
+      { ...DOCUMENT, grant_types: ['client_credentials'] },
+    ],
     ['this server offers none of its scopes', { ...DOCUMENT, scope: 'admin root' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],

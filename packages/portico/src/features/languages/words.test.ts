@@ -152,6 +152,8 @@ describe('a message as HTML', () => {
     ['bdi', { onclick: 'x' }],
     ['bdi', { style: 'x' }],
   ])('makes no element %s with %j', (name, attributes) => {
-    expect(() => tag(name as 'bdi', 'x', attributes as { class: string })).toThrow('does not support');
+    expect(() => tag(name as 'bdi', 'x', attributes as { class: string })).toThrow(
+      'does not support',
+    );
   });
 });
