@@ -184,7 +184,9 @@ describe('an error', () => {
 
   test('that a page was not found, or that no route has, is in no line', async () => {
     expect((await failing(new HttpError(404, 'gone'))()).status).toBe(404);
+    expect(lines).toEqual([]);
     expect((await serving(() => new Response())({}, undefined, '/two')).status).toBe(404);
+    expect(lines).toEqual([]);
     expect((await failing(Object.assign(new Error('own'), { status: 403 }))()).status).toBe(403);
     expect(lines).toEqual([]);
   });
@@ -205,5 +207,25 @@ describe('an error', () => {
   test('of too many password checks is 503, and the log counts it', async () => {
     expect((await failing(new OverloadedError())()).status).toBe(503);
     expect(lines).toEqual(['overload']);
+  });
+
+  test('of a hook of the application is a plain 500, and is in the log', async () => {
+    const send = serving(() => new Response());
+    const exception = new Error('the hook is broken');
+    const { events } = KIT as unknown as { events: { passResponse: (from: Response) => Response } };
+    const { passResponse } = events;
+    events.passResponse = () => {
+      throw exception;
+    };
+    try {
+      const response = await send();
+      expect(response.status).toBe(500);
+      expect(await response.text()).not.toContain('hook');
+      expect(lines).toEqual([
+        ['error', 'A host hook failed: {exception}', { requestId, exception }],
+      ]);
+    } finally {
+      events.passResponse = passResponse;
+    }
   });
 });

@@ -87,6 +87,16 @@ test('a person whose account was removed is signed out', async () => {
   expect(person).toBeNull();
 });
 
+test('the time and the way of a sign-in come from the session', async () => {
+  const authentication = { at: new Date(0), amr: ['pwd'] };
+  const session = {
+    authentication: async () => authentication,
+  } as unknown as ConstructorParameters<typeof RequestAuth>[0];
+  const csrf = {} as ConstructorParameters<typeof RequestAuth>[2];
+  const auth = new RequestAuth(session, answering({}), csrf);
+  expect(await auth.authentication()).toBe(authentication);
+});
+
 describe('accounts of several providers', () => {
   const asked: string[] = [];
   const provider = (name: string, knows: Readonly<Record<string, string>>): AccountProvider => ({
