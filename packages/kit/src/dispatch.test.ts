@@ -119,6 +119,11 @@ describe('a request', () => {
     expect(response.status).toBe(status);
   });
 
+  test.each(['GET', 'HEAD'])('%s has no body, whatever length it declares', async (method) => {
+    const send = serving(() => new Response());
+    expect((await send({ method, headers: { 'Content-Length': '1001' } })).status).toBe(200);
+  });
+
   test.each<[RouteKind, string]>([
     ['application', 'outer inner one'],
     ['plugin', 'one'],
