@@ -29,7 +29,9 @@ function guarded() {
     () => time.now,
     () => 0.999,
   );
-  const { authenticate } = guardSignIn(own, attempts, events, log);
+  const accounts = guardSignIn(own, attempts, events, log);
+  const authenticate = (identifier: string, password: string) =>
+    accounts.authenticate(identifier, password);
   return { time, said, authenticate };
 }
 
