@@ -446,6 +446,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/kit/src/accounts/csrf.test.ts',
       'packages/kit/src/accounts/sessions.test.ts',
+      'packages/kit/src/accounts/known-browsers.test.ts',
+      'packages/kit/src/accounts/sign-in.test.ts',
       'packages/kit/src/accounts/accounts.test.ts',
       'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',

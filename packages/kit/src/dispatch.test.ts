@@ -1,16 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
+import { OverloadedError } from '@portico/sql';
+import type { Middleware } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { Dispatcher } from './dispatch.ts';
-import { Routes } from './http/routes.ts';
+import { HttpError } from './errors.ts';
+import { Routes, type RouteKind } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
-/** The parts of an application without accounts that a request without errors uses. */
+/** The lines of the log. */
+const lines: unknown[] = [];
+const line = (level: string) => (text: string, values: Readonly<Record<string, unknown>>) =>
+  lines.push([level, text, values]);
+/** The parts of an application without accounts that answer in JSON. */
 const KIT = {
-  config: { body_limit: 1000, trusted_proxies: [] },
+  config: { body_limit: 1000, trusted_proxies: 0 },
   people: null,
   csrf: null,
-  events: { passResponse: (response: Response) => response },
+  events: { passResponse: (response: Response) => response, answerException: async () => null },
+  database: { isUnavailable: (error: unknown) => error === UNAVAILABLE },
+  log: { error: line('error'), info: line('info') },
+  logOverload: () => lines.push('overload'),
 } as unknown as Kit;
+const UNAVAILABLE = new Error('the store is away');
 
 /** Creates an application with one route, whose requests run until they are released. */
 function waiting() {
@@ -64,5 +75,162 @@ describe('stopping', () => {
     release(0);
     await responses[0];
     expect(await stopped).toBe(true);
+  });
+});
+
+/** Sends requests to an application with one route of this kind. */
+function serving(
+  handler: (request: Request) => unknown,
+  kind: RouteKind = 'application',
+  middlewares: readonly Middleware[] = [],
+) {
+  lines.length = 0;
+  const routes = new Routes('');
+  const answer = async (_: unknown, request: Request) => handler(request) as Response;
+  routes.add({ name: 'one', methods: ['GET', 'POST'], path: '/one', handler: answer }, kind);
+  const dispatcher = new Dispatcher(KIT, routes, middlewares);
+  return (init: RequestInit = {}, target?: string, at = '/one') =>
+    dispatcher.fetch(new Request(`https://app.example${at}`, init), {
+      address: null,
+      ...(target === undefined ? {} : { target }),
+    });
+}
+
+describe('a request', () => {
+  test.each([
+    ['/one', 200],
+    ['/one?a=//b', 200],
+    ['/../one', 404],
+    ['/./one', 404],
+    ['/%2e%2E/one', 404],
+    ['/one#a', 404],
+    ['https://app.example/one', 200],
+  ])('with the target %s is %i: its path is in one form only', async (target, status) => {
+    expect((await serving(() => new Response())({}, target)).status).toBe(status);
+  });
+
+  test.each<[RouteKind, number]>([
+    ['application', 413],
+    ['plugin', 200],
+    ['sign-in', 200],
+  ])('with a long body to a route of kind %s is %i', async (kind, status) => {
+    const send = serving(async (request) => new Response(await request.text()), kind);
+    const response = await send({ method: 'POST', body: 'x'.repeat(1001) });
+    expect(response.status).toBe(status);
+  });
+
+  test.each(['GET', 'HEAD'])('%s has no body, whatever length it declares', async (method) => {
+    const send = serving(() => new Response());
+    expect((await send({ method, headers: { 'Content-Length': '1001' } })).status).toBe(200);
+  });
+
+  test.each<[RouteKind, string]>([
+    ['application', 'outer inner one'],
+    ['plugin', 'one'],
+    ['sign-in', 'one'],
+  ])('to a route of kind %s passes through %s', async (kind, passed) => {
+    const seen: string[] = [];
+    const through =
+      (name: string): Middleware =>
+      (_, next) => {
+        seen.push(name);
+        return next();
+      };
+    const handler = () => {
+      seen.push('one');
+      return new Response();
+    };
+    await serving(handler, kind, [through('outer'), through('inner')])();
+    expect(seen.join(' ')).toBe(passed);
+  });
+
+  test('that a middleware refuses does not reach its route', async () => {
+    const refuse: Middleware = async () => new Response(null, { status: 418 });
+    const handler = () => expect.unreachable();
+    expect((await serving(handler, 'application', [refuse])()).status).toBe(418);
+  });
+
+  test.each([undefined, null, 'text', 1, [], {}, { status: 200 }, { headers: {} }, () => {}])(
+    'whose handler returns %j is 500, and the log says which one',
+    async (returned) => {
+      expect((await serving(() => returned)()).status).toBe(500);
+      const exception = expect.objectContaining({
+        message: expect.stringContaining('The handler of the route one') as string,
+      }) as Error;
+      const values = { requestId: expect.any(String) as string, route: 'one', exception };
+      expect(lines).toEqual([['error', 'The request failed: {exception}', values]]);
+    },
+  );
+});
+
+describe('an error', () => {
+  const REFUSED = '{route} refused: {status} ({detail})';
+  const requestId = expect.any(String) as string;
+  const failing = (error: unknown) =>
+    serving(() => {
+      throw error;
+    });
+
+  test('of HTTP is in the log with its route and reason', async () => {
+    const response = await failing(new HttpError(409, 'taken', { 'X-Own': '1' }))();
+    expect([response.status, response.headers.get('x-own')]).toEqual([409, '1']);
+    expect(response.headers.has('retry-after')).toBe(false);
+    expect(lines).toEqual([
+      ['info', REFUSED, { route: 'one', requestId, status: 409, detail: 'taken' }],
+    ]);
+  });
+
+  test('for a wrong method is in the log with the route that has the path', async () => {
+    const send = serving(() => new Response());
+    expect((await send({ method: 'DELETE' })).status).toBe(405);
+    const detail = 'This path does not support the method';
+    expect(lines).toEqual([['info', REFUSED, { route: 'one', requestId, status: 405, detail }]]);
+  });
+
+  test('that a page was not found, or that no route has, is in no line', async () => {
+    expect((await failing(new HttpError(404, 'gone'))()).status).toBe(404);
+    expect(lines).toEqual([]);
+    expect((await serving(() => new Response())({}, undefined, '/two')).status).toBe(404);
+    expect(lines).toEqual([]);
+    expect((await failing(Object.assign(new Error('own'), { status: 403 }))()).status).toBe(403);
+    expect(lines).toEqual([]);
+  });
+
+  test.each([
+    [new Error('broken'), 500, null],
+    [Object.assign(new Error('broken'), { status: 502 }), 502, null],
+    [UNAVAILABLE, 503, '2'],
+    [new HttpError(503, 'later', { 'Retry-After': '9' }), 503, '9'],
+  ])('of the server (%s) is an error in the log: %i', async (exception, status, after) => {
+    const response = await failing(exception)();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, after]);
+    expect(await response.text()).not.toContain('broken');
+    const values = { requestId, route: 'one', exception };
+    expect(lines).toEqual([['error', 'The request failed: {exception}', values]]);
+  });
+
+  test('of too many password checks is 503, and the log counts it', async () => {
+    expect((await failing(new OverloadedError())()).status).toBe(503);
+    expect(lines).toEqual(['overload']);
+  });
+
+  test('of a hook of the application is a plain 500, and is in the log', async () => {
+    const send = serving(() => new Response());
+    const exception = new Error('the hook is broken');
+    const { events } = KIT as unknown as { events: { passResponse: (from: Response) => Response } };
+    const { passResponse } = events;
+    events.passResponse = () => {
+      throw exception;
+    };
+    try {
+      const response = await send();
+      expect(response.status).toBe(500);
+      expect(await response.text()).not.toContain('hook');
+      expect(lines).toEqual([
+        ['error', 'A host hook failed: {exception}', { requestId, exception }],
+      ]);
+    } finally {
+      events.passResponse = passResponse;
+    }
   });
 });

@@ -68,6 +68,35 @@ describe('a result that must be true or false', () => {
   );
 });
 
+test('a person whose account was removed is signed out', async () => {
+  let person: typeof PERSON | null = PERSON;
+  const session = {
+    person: async () => person,
+    signOut: async () => void (person = null),
+  } as unknown as ConstructorParameters<typeof RequestAuth>[0];
+  const none = createAccounts([
+    {
+      name: 'own',
+      find: async () => null,
+      authenticate: async () => null,
+      holdsPermission: async () => true,
+    },
+  ]);
+  const auth = new RequestAuth(session, none, {} as ConstructorParameters<typeof RequestAuth>[2]);
+  expect(await auth.user()).toBeNull();
+  expect(person).toBeNull();
+});
+
+test('the time and the way of a sign-in come from the session', async () => {
+  const authentication = { at: new Date(0), amr: ['pwd'] };
+  const session = {
+    authentication: async () => authentication,
+  } as unknown as ConstructorParameters<typeof RequestAuth>[0];
+  const csrf = {} as ConstructorParameters<typeof RequestAuth>[2];
+  const auth = new RequestAuth(session, answering({}), csrf);
+  expect(await auth.authentication()).toBe(authentication);
+});
+
 describe('accounts of several providers', () => {
   const asked: string[] = [];
   const provider = (name: string, knows: Readonly<Record<string, string>>): AccountProvider => ({
@@ -130,6 +159,25 @@ describe('accounts of several providers', () => {
     expect(asked).toEqual(['staff', 'guests']);
     expect(await signIn('ada', 'wrong')).toBeNull();
     expect(await signIn('eve', 'staff')).toBeNull();
+  });
+
+  test('are searched in those providers that can search, up to the limit', async () => {
+    const searching = (name: string): AccountProvider => ({
+      ...provider(name, {}),
+      async search(text) {
+        return ['1', '2'].map((id) => account(this.name, `${text}${id}`));
+      },
+    });
+    const search = (limit: number, ...of: readonly AccountProvider[]) =>
+      createAccounts(of).search?.('a', limit);
+    const found = await search(3, searching('staff'), provider('none', {}), searching('guests'));
+    expect(found?.map(({ reference }) => reference)).toEqual([
+      { provider: 'staff', id: 'a1' },
+      { provider: 'staff', id: 'a2' },
+      { provider: 'guests', id: 'a1' },
+    ]);
+    expect(await search(9, searching('staff'), searching('guests'))).toHaveLength(4);
+    expect(createAccounts([provider('staff', {})]).search).toBeNull();
   });
 
   test('are refused if two providers have the same name', () => {

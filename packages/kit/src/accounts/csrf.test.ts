@@ -243,5 +243,8 @@ describe('a request that changes data', () => {
     const passed = await check.check(of(1024 * 1024), tokens());
     expect(await passed.text()).toHaveLength(1024 * 1024);
     await expect(check.check(of(1024 * 1024 + 1), tokens())).rejects.toMatchObject({ status: 413 });
+    const other = sent('x'.repeat(1024 * 1024 + 1), { 'Content-Type': 'application/json' });
+    await expect(check.check(other, tokens())).rejects.toMatchObject({ status: 403 });
+    expect(other.bodyUsed).toBe(false);
   });
 });

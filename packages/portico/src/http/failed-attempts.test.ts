@@ -143,6 +143,7 @@ test('the wait doubles with each failure, up to half a minute, and is the longes
   for (let count = 0; count < 7; count += 1) {
     await fail(1, CLIENT);
     const slowed = await make(true, [CLIENT]);
+    expect(slowed).toMatchObject({ outcome: 'slowed', first: count === 0 });
     const wait = slowed.outcome === 'slowed' ? slowed.wait : 0;
     waits.push(wait);
     time.now += wait - 1;
@@ -175,6 +176,26 @@ test('failures are forgotten one by one, counted from the first', async () => {
   time.now += 2001;
   await fail(1, CLIENT);
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
+});
+
+test('after all failures are forgotten, a new one counts from its own time', async () => {
+  const { time, make, fail } = limiter();
+  await fail(1, CLIENT);
+  time.now += 4 * MINUTE;
+  await fail(5, CLIENT);
+  time.now += 2.5 * MINUTE;
+  await fail(1, CLIENT);
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed', wait: 2000 });
+});
+
+test('an attempt that takes longer than failures are remembered is judged as usual', async () => {
+  const { time, attempts, make } = limiter();
+  const slow = async () => {
+    time.now += 15 * MINUTE;
+    return 'value';
+  };
+  expect(await attempts.attempt([CLIENT], slow)).toEqual({ outcome: 'right', value: 'value' });
+  expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
 });
 
 test('a right attempt takes back only its own failure', async () => {

@@ -1,0 +1,118 @@
+import type { Events } from 'portico';
+import { Event, FailedAttempts } from 'portico/extension';
+import type { Log } from '@portico/sql';
+import { describe, expect, test } from 'vitest';
+import type { Accounts } from '../contracts.ts';
+import type { KnownBrowser } from './known-browsers.ts';
+import { RequestContext, runWithContext, type PeopleParts } from './request-context.ts';
+import { guardSignIn, SignInSlowedError } from './sign-in.ts';
+
+const ADA = { provider: 'own', id: 'ada' };
+const USER = { reference: ADA, isActive: () => true, getProfile: () => ({}) };
+
+/** Creates a sign-in for one account, whose identifier is `ada`, and records what it says. */
+function guarded() {
+  const time = { now: 0 };
+  const said: unknown[] = [];
+  const check: Accounts['authenticate'] = async (identifier, password, names) => {
+    if (!/ada/i.test(identifier)) return null;
+    names?.(ADA);
+    return password === 'correct' ? USER : null;
+  };
+  const own = { authenticate: check } as unknown as Accounts;
+  const line = (level: string) => (_: string, values: unknown) => said.push([level, values]);
+  const log = { info: line('info'), warning: line('warning') } as unknown as Log;
+  const events = {
+    emit: async (event: string, values: unknown) => void said.push([event, values]),
+  } as unknown as Events;
+  const attempts = new FailedAttempts(
+    () => time.now,
+    () => 0.999,
+  );
+  const accounts = guardSignIn(own, attempts, events, log);
+  const authenticate = (identifier: string, password: string) =>
+    accounts.authenticate(identifier, password);
+  return { time, said, authenticate };
+}
+
+/** Runs work in a request from this address, with this browser. */
+const during = <T>(address: string, browser: Partial<KnownBrowser>, work: () => Promise<T>) => {
+  const parts = { knownBrowsers: { of: () => browser } } as unknown as PeopleParts;
+  const request = new Request('https://app.example');
+  return runWithContext(new RequestContext(parts, request, () => address), work);
+};
+
+describe('a sign-in that fails', () => {
+  test.each([
+    ['ada', ADA],
+    ['eve', null],
+  ])('of %s is an event and a line with the account %j', async (identifier, person) => {
+    const { said, authenticate } = guarded();
+    expect(await authenticate(identifier, 'wrong')).toBeNull();
+    const failed = { person, address: null, requestId: null };
+    expect(said).toEqual([
+      ['info', failed],
+      [Event.SIGN_IN_FAILED, failed],
+    ]);
+  });
+
+  test('is slowed down after five, in any spelling, and this is said once', async () => {
+    const { time, said, authenticate } = guarded();
+    for (const spelling of ['ada', 'ADA', ' ada ', 'ａda', 'Ada'])
+      await authenticate(spelling, 'wrong');
+    said.length = 0;
+    for (let times = 0; times < 2; times += 1)
+      await expect(authenticate(' ADA ', 'correct')).rejects.toMatchObject({
+        status: 429,
+        retryAfter: 1,
+        headers: { 'Retry-After': '1' },
+      });
+    const failed = { person: null, address: null, requestId: null };
+    expect(said).toEqual([
+      ['warning', failed],
+      [Event.SIGN_IN_SLOWED, failed],
+    ]);
+    await expect(authenticate('ada', 'correct')).rejects.toThrow(SignInSlowedError);
+    time.now += 1000;
+    expect(await authenticate('ada', 'correct')).toBe(USER);
+  });
+});
+
+describe('a sign-in in a request', () => {
+  const unknown = { knows: async () => false, remember: async () => {} };
+  const known = { knows: async () => true, remember: async () => {} };
+
+  test('is counted for its network', async () => {
+    const { said, authenticate } = guarded();
+    const wrong = () => authenticate('ada', 'wrong');
+    for (let times = 0; times < 5; times += 1) await during('192.0.2.1', unknown, wrong);
+    expect(said[0]).toEqual(['info', { person: ADA, address: '192.0.2.1', requestId: null }]);
+    await expect(during('192.0.2.1', unknown, wrong)).rejects.toThrow(SignInSlowedError);
+    expect(await during('192.0.2.2', unknown, wrong)).toBeNull();
+  });
+
+  test('of a known browser is counted for its account alone', async () => {
+    const { authenticate } = guarded();
+    const wrong = (identifier: string) => () => authenticate(identifier, 'wrong');
+    for (let times = 0; times < 5; times += 1) await during('192.0.2.1', unknown, wrong('ada'));
+    for (let times = 0; times < 5; times += 1)
+      expect(await during('192.0.2.1', known, wrong('ada'))).toBeNull();
+    for (const address of ['192.0.2.1', '192.0.2.9'])
+      await expect(during(address, known, wrong('ada'))).rejects.toThrow(SignInSlowedError);
+    expect(await during('192.0.2.1', known, wrong('grace ada'))).toBeNull();
+    expect(await during('192.0.2.2', unknown, wrong('ada'))).toBeNull();
+  });
+
+  test('is remembered by the browser only if it is right', async () => {
+    const { authenticate } = guarded();
+    const accounts: string[] = [];
+    const browser = {
+      ...unknown,
+      remember: async (account: string) => void accounts.push(account),
+    };
+    await during('192.0.2.1', browser, () => authenticate('ada', 'wrong'));
+    expect(accounts).toEqual([]);
+    await during('192.0.2.1', browser, () => authenticate(' Ada, ada', 'correct'));
+    expect(accounts).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
+  });
+});
