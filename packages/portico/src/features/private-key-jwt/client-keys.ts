@@ -228,6 +228,7 @@ class PublishedKeys {
     const published = this.#published;
     const { limit, read } = this.#what;
     const before = published.get(url);
+    const isRepeated = before !== undefined && this.#freshSet(before) !== null;
     try {
       const { value, headers } = await this.#fetchJson(new URL(url), {
         limit,
@@ -244,7 +245,8 @@ class PublishedKeys {
         set,
         fetchedAt: now,
         freshUntil: now + fresh,
-        nextFetchAt: now + BETWEEN_FETCHES,
+        // A client may replace its keys at any time after the first fetch.
+        nextFetchAt: now + (isRepeated ? BETWEEN_FETCHES : 0),
       };
       published.put(url, fetched);
       forgetOldest(published);
