@@ -70,7 +70,7 @@ export class Dispatcher {
    */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
-      throw new HttpError(404, 'The path is not in the form of any route');
+      throw new HttpError(404, 'The path has a . or .. segment, a backslash or a fragment');
     }
     const { config, people, csrf } = this.#kit;
     const matched = this.#routes.match(sent.method, readPath(sent.url));

@@ -90,6 +90,8 @@ export const MARIADB: Engine = {
           // In a shared folder, it removes those of running servers, which then crash.
           `--tmpdir=${path.dirname(folder)} ` +
           '--bind-address=127.0.0.1 --max-connections=300 --innodb-flush-log-at-trx-commit=2 ' +
+          // As with PostgreSQL. A file for each table would be created for each of many databases.
+          '--debug-no-sync --innodb-file-per-table=0 ' +
           '--character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci'
         ).split(' '),
       url: (port) => `mysql://root@127.0.0.1:${port}/mysql`,

@@ -19,7 +19,7 @@ export const overview: Page = {
             [
               links.registration,
               'Registration',
-              'tokens with which applications register themselves',
+              'tokens that let applications register themselves',
             ] as const,
           ]),
       [links.audit, 'Audit', 'what happened and who did it (kept events only)'],

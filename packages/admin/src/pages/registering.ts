@@ -26,7 +26,7 @@ const BLANK = {
 
 /** The kinds of applications, and how each kind authenticates. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
-  ['web', 'A web application with a server', 'it keeps a secret'],
+  ['web', 'A web application with a server', 'it can keep a secret'],
   ['public', 'A browser application', 'it has no secret; PKCE protects it'],
   [
     'native',

@@ -67,8 +67,8 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** A text for the error if a message gets no answer. No client receives it. */
-const CALLER_IS_GONE = 'The caller is gone.';
+/** The error message for a closed connection. No client receives it. */
+const CALLER_IS_GONE = 'The client closed the connection.';
 
 /**
  * Returns null if the protocol version allows the messages. Otherwise, returns the response that

@@ -157,7 +157,7 @@ export class ListedKeys {
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {
-      this.#sources.log.error(`${what} signing key is left out: {exception}`, { exception });
+      this.#sources.log.error(`${what} signing key cannot be read: {exception}`, { exception });
       return null;
     });
   }

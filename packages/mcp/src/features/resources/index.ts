@@ -17,7 +17,7 @@ import { ResourceRegistry, type RegisteredResource } from './resources.ts';
 const NAME = 'resources';
 
 const REFUSALS: RefusalMessages = {
-  401: 'This resource belongs to an account: link one first.',
+  401: 'This resource requires an account. Link an account first.',
   403: 'The linked account or its token may not use this resource.',
 };
 
