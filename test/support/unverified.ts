@@ -26,7 +26,7 @@ export async function putUnverified(
       name,
       JSON.stringify(redirectUris),
       document === null ? 'registration' : 'document',
-      document === null ? null : Date.now() + 86_400_000,
+      document === null ? null : Date.now() + 86_000_000,
       id,
     ],
   );
