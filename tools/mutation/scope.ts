@@ -115,6 +115,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'test/stored-rows.test.ts',
       'packages/portico/src/store/sql/families.test.ts',
+      'packages/portico/src/store/sql/ended-families.test.ts',
       'test/overtaken-uses.test.ts',
       'test/unanswered.test.ts',
       'test/store-contract.test.ts',
