@@ -115,6 +115,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'test/stored-rows.test.ts',
       'packages/portico/src/store/sql/families.test.ts',
+      'packages/portico/src/store/sql/ended-families.test.ts',
       'test/overtaken-uses.test.ts',
       'test/unanswered.test.ts',
       'test/store-contract.test.ts',
@@ -449,6 +450,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/kit/src/accounts/known-browsers.test.ts',
       'packages/kit/src/accounts/sign-in.test.ts',
       'packages/kit/src/accounts/accounts.test.ts',
+      'packages/kit/src/host.test.ts',
       'packages/kit/src/dispatch.test.ts',
       'packages/kit/src/application.test.ts',
       'test/kit-address.test.ts',
