@@ -307,7 +307,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/additions.ts',
       'packages/portico/src/authorization/authentication.ts',
       'packages/portico/src/authorization/direct-requests.ts',
-      'packages/portico/src/authorization/durations.ts',
+      'packages/portico/src/authorization/access-lasts.ts',
       'packages/portico/src/authorization/interaction.ts',
       'packages/portico/src/authorization/page-data.ts',
       'packages/portico/src/authorization/refuse-bearer.ts',

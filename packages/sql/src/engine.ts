@@ -9,7 +9,9 @@ export interface EngineConnection {
   execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult>;
 }
 
-/** A database engine. It connects at its first statement. */
+/**
+ * A database engine. It connects at its first statement. `dialects.ts` lists what a new engine needs.
+ */
 export interface Engine extends EngineConnection {
   /**
    * Runs one statement outside a transaction. If a broken connection leaves the outcome unknown,

@@ -152,7 +152,7 @@ export const SUBJECTS: readonly Subject[] = [
       ),
       decision(
         'What happens after a second use?',
-        'portico/src/grants/replay.ts#Replays.revoke',
+        'portico/src/grants/replay-response.ts#Replays.revoke',
         'portico/src/grants/outcome.ts#Outcomes.#refused',
         'portico/src/features/refresh-retry/retries.ts#RefreshRetries.answer',
       ),

@@ -3,7 +3,7 @@ import { answerGoesTo } from '../clients/redirect-uris.ts';
 import { namedLikeServer, unverified, type Unverified } from '../clients/who-asks.ts';
 import type { ScopeCatalog, ScopeHeading } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent-question.ts';
-import { accessLasts, type AccessLasts, type TokenLifetimes } from './durations.ts';
+import { accessLasts, type AccessLasts, type TokenLifetimes } from './access-lasts.ts';
 import {
   shownLook,
   shownGroups,

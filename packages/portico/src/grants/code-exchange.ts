@@ -4,7 +4,7 @@ import type { TokenResponse } from './grant.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import type { GrantParts } from './parts.ts';
-import { Replays } from './replay.ts';
+import { Replays } from './replay-response.ts';
 import {
   againFor,
   INACTIVE_ACCOUNT,

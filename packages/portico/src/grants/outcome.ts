@@ -7,7 +7,7 @@ import type { TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import type { Again } from './second-uses.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
-import type { Replays } from './replay.ts';
+import type { Replays } from './replay-response.ts';
 
 /** Returns `expires_in` for a token that may have been issued earlier. */
 export function secondsLeft(expiresAt: number, now: number): number {

@@ -11,7 +11,7 @@ import type { GrantParts } from './parts.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
-import { Replays } from './replay.ts';
+import { Replays } from './replay-response.ts';
 import type { SecondUses } from './second-uses.ts';
 import {
   againFor,

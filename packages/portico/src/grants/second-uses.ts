@@ -18,7 +18,7 @@ export type Again = (
 
 /**
  * Decides how the server responds to a second use of a refresh token. Without this object, every
- * second use is a replay (`replay.ts`).
+ * second use is a replay (`replay-response.ts`).
  */
 export interface SecondUses {
   /** Returns the first response in encrypted form, for the store to keep. */

@@ -1,4 +1,4 @@
-import { accessLasts } from '../../authorization/durations.ts';
+import { accessLasts } from '../../authorization/access-lasts.ts';
 import { shownGroups, shownLook } from '../../authorization/page-data.ts';
 import { namedLikeServer } from '../../clients/who-asks.ts';
 import type { Server } from '../../server.ts';

@@ -1,4 +1,4 @@
-import type { AccessLasts } from '../../authorization/durations.ts';
+import type { AccessLasts } from '../../authorization/access-lasts.ts';
 import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorization/page-data.ts';
 
 /** The data for the view `oauth/device` (docs/consent-page.md). Escape every value. */
