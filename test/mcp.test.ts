@@ -76,6 +76,7 @@ const TOOLS: readonly ToolInterface[] = [
       properties: {
         amount: { type: 'number', multipleOf: 0.01 },
         dozens: { type: 'integer', multipleOf: 12 },
+        millions: { type: 'integer', multipleOf: 1_000_000 },
         constructor: { type: 'string' },
         races: { type: 'array', uniqueItems: true },
       },
@@ -804,8 +805,11 @@ describe('what a tool receives and returns', () => {
     ...[19.99, 4.35, -0.07, 0, 1e-2, 123_456_789.01, 1e300].map(
       (amount) => [true, `${amount}, which is whole cents`, { amount }] as const,
     ),
-    ...[19.995, 0.001].map((amount) => [false, `${amount}, which is not`, { amount }] as const),
+    ...[19.995, 0.001, 1e-300, 4.349_999_999_999_999, 19.990_000_001].map(
+      (amount) => [false, `${amount}, which is not`, { amount }] as const,
+    ),
     [true, 'two dozens', { dozens: 24 }],
+    [false, 'one of a million', { millions: 1 }],
     [false, 'two dozens and one', { dozens: 25 }],
     [false, 'equal objects that hide what objects inherit', { races: TWICE }],
   ] as const)('a schema means what JSON Schema says: %j for %s', async (isValid, _, args) => {

@@ -63,6 +63,8 @@ export async function undescribed(
     type,
     'schema',
   );
-  const isValid = ajv.validate({ $ref: `openapi#/${reference}` }, JSON.parse(body));
-  return isValid ? null : `${method} ${path} ${status}: ${ajv.errorsText()}`;
+  const validate = ajv.getSchema(`openapi#/${reference}`);
+  if (validate === undefined) throw new Error(`The description has no ${reference}`);
+  const isValid = validate(JSON.parse(body));
+  return isValid ? null : `${method} ${path} ${status}: ${ajv.errorsText(validate.errors)}`;
 }

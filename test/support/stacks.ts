@@ -57,6 +57,7 @@ export function holdStack(stack: Stack): void {
           )?.[0];
         const [other, visitor] = [createVisitor(running.url), createVisitor(running.url)];
         await signIn(other, GRACE);
+        expect(await whoIs(other)).toBe(GRACE);
         for (const cookie of other.cookies().split('; ')) visitor.accept(`${cookie}; Path=/`);
         await signIn(visitor, ADA);
         expect(await whoIs(visitor)).toBe(ADA);

@@ -30,21 +30,40 @@ export function schemaCheck(
   };
 }
 
-/** The options of Ajv that are changed here. */
+/** The parts of Ajv that are changed here. */
 interface Engine {
-  readonly opts: { ownProperties?: boolean; multipleOfPrecision?: number };
+  readonly opts: { ownProperties?: boolean };
+  removeKeyword(keyword: string): unknown;
+  addKeyword(definition: object): unknown;
 }
 
 /**
- * Changes two options of Ajv to follow JSON Schema. By default, Ajv treats inherited members such
- * as `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does
- * not offer these options, so this calls the method that selects the SDK's Ajv instance.
+ * Makes Ajv follow JSON Schema in two places. By default, Ajv treats inherited members such as
+ * `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does not
+ * offer these options, so this calls the method that selects the SDK's Ajv instance.
  */
 function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
-  const { opts } = choose.call(validator, schema) as Engine;
-  opts.ownProperties = true;
-  // How many decimal places of the quotient must be zero.
-  opts.multipleOfPrecision = 6;
+  const engine = choose.call(validator, schema) as Engine;
+  engine.opts.ownProperties = true;
+  engine.removeKeyword('multipleOf');
+  engine.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    validate: (step: number, value: number) => isMultiple(value, step),
+    error: {
+      message: ({ schema: step }: { readonly schema: number }) => `must be multiple of ${step}`,
+    },
+  });
+}
+
+/**
+ * Whether the value is a multiple of the step. Corrects the rounding of binary fractions, but
+ * accepts no other number.
+ */
+function isMultiple(value: number, step: number): boolean {
+  const nearest = Math.round(value / step) * step;
+  return value % step === 0 || Number(nearest.toPrecision(15)) === value;
 }
