@@ -425,7 +425,6 @@ describe('clients', () => {
   // @shows AS-21.7
   test('read in two versions at once, keep the first one, and are read again', async () => {
     const client = documentClient();
-    const { createdAt } = client;
     const read = (uri: string) => ({ ...client, redirectUris: [`https://client.example/${uri}`] });
     await store.documentClients.keepDocumentClient(read('first'), NOW + HOUR, null);
     // The second version was read after the first, and stored before it.
@@ -440,7 +439,8 @@ describe('clients', () => {
     expect(
       await other.documentClients.keepDocumentClient(read('first'), NOW + 3 * HOUR, NOW + HOUR),
     ).toBe('overtaken');
-    expect(await kept()).toMatchObject({ client: second[0], freshUntil: createdAt });
+    const { client: still, freshUntil = 0 } = (await kept()) ?? {};
+    expect([still, freshUntil < NOW]).toEqual([expect.objectContaining(second[0]), true]);
   });
 
   // @shows AS-13.26

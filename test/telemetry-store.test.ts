@@ -1,6 +1,12 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ObservedServer } from 'portico';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  defineFeature,
+  type FeatureRecords,
+  type ObservedServer,
+} from 'portico';
 import { afterEach, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {
@@ -57,6 +63,44 @@ test('every operation of the store is measured by its name and its engine, also 
   expect(await of('issueClientToken', { 'error.type': 'fault' })).toBe(1);
   const [span] = recording.spans().filter(({ attributes }) => attributes['error.type'] === 'fault');
   expect(span?.events).toEqual([]);
+});
+
+// @shows AS-28.2
+test('a record of a feature may have a method with the name of a pruning operation', async () => {
+  const { portal, recording } = await measured();
+  const removals: number[] = [];
+  const removal = {
+    async prune() {
+      removals.push(1);
+    },
+  };
+  let records: object = {};
+  const removing = defineFeature({
+    name: 'removing',
+    records: () => ({ removal }) as unknown as Partial<FeatureRecords>,
+    start(server) {
+      records = server.store;
+      return {};
+    },
+  });
+  createAuthorizationServer({
+    publicUrl: 'https://app.example',
+    config: configurationWith([removing]).parse({ name: 'App', scopes: {} }),
+    database: portal.application.database,
+    features: [removing],
+    telemetry: recording.telemetry,
+    host: {
+      signedIn: async () => null,
+      loadAccount: async () => null,
+      holdsPermission: async () => false,
+      loginUrl: '/login',
+    },
+  });
+  await (records as { readonly removal: typeof removal }).removal.prune();
+  expect(removals).toEqual([1]);
+  expect(
+    await recording.value('db.client.operation.duration', { 'db.operation.name': 'prune' }),
+  ).toBe(1);
 });
 
 // @shows AS-28.3

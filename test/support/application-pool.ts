@@ -96,6 +96,7 @@ const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',
   'SET SESSION autocommit = 0',
   'SET SESSION sql_select_limit = 1000000, SESSION sql_big_selects = 0',
+  'SET SESSION completion_type = 1',
 ];
 
 function openMysql(url: string, connectionLimit: number): ApplicationPool {
@@ -121,6 +122,7 @@ function openMysql(url: string, connectionLimit: number): ApplicationPool {
   pool.pool.on('release', () => (out -= 1));
   const settings = `SELECT CONCAT_WS(' ', @@SESSION.sql_mode, @@SESSION.tx_isolation, @@SESSION.autocommit,
     @@SESSION.tx_read_only, @@SESSION.sql_select_limit, @@SESSION.sql_big_selects, @@SESSION.sql_safe_updates,
+    @@SESSION.completion_type,
     @portico_sql_mode, @portico_tx_isolation, @portico_sql_select_limit, @@in_transaction)`;
   return {
     borrow: (options) => fromMysql(pool, options),

@@ -38,9 +38,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
-    // Otherwise a statement outside a transaction might never be committed: it would begin a
-    // transaction, or run in one that began with an earlier commit.
-    { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${assign(WHOLE)}${lockWait}` },
+    // Otherwise a statement outside a transaction would begin one, and might never be committed.
+    { sql: `SET SESSION autocommit = 1, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
     // MySQL has neither of these two settings. It can limit only the time that a statement waits
     // for locks.

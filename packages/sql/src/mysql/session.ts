@@ -10,6 +10,8 @@ export const WHOLE: readonly SessionSetting[] = [
   ['sql_select_limit', '18446744073709551615'],
   ['sql_safe_updates', '0'],
   ['sql_big_selects', '1'],
+  // Otherwise a transaction might begin at each commit, and outlive the use of the connection.
+  ['completion_type', '0'],
 ];
 
 /**
@@ -41,13 +43,16 @@ export function restore(settings: readonly SessionSetting[]): string {
 /** Matches SET, except MariaDB's SET STATEMENT, which affects only one statement. */
 const SETS = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
 /** Matches a statement that takes or releases a named lock. The session keeps such a lock. */
-const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/i;
+const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/gi;
 
 const COUNTS: Readonly<Record<string, number>> = { GET: 1, RELEASE: -1 };
 
 const getEffect = keptByText((sql) => ({
   sets: SETS.test(sql),
-  locks: COUNTS[LOCKS.exec(sql)?.[1]?.toUpperCase() ?? ''] ?? 0,
+  locks: [...sql.matchAll(LOCKS)].reduce(
+    (sum, [, kind = '']) => sum + (COUNTS[kind.toUpperCase()] ?? 0),
+    0,
+  ),
 }));
 
 /** Whether statements have changed a session, so that its connection must not be used again. */
@@ -67,6 +72,7 @@ export class SessionChanges {
   add(sql: string): void {
     const { sets, locks } = getEffect(sql);
     this.#isSet ||= sets;
-    this.#locks += locks;
+    // The server also accepts the release of a lock that the session does not have.
+    this.#locks = Math.max(0, this.#locks + locks);
   }
 }

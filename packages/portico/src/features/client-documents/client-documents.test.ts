@@ -64,7 +64,7 @@ function installation() {
       const { revokedAt, createdAt } = row?.client ?? client;
       if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
       if (row !== undefined && row.freshUntil !== replaces && row.freshUntil !== freshUntil) {
-        row.freshUntil = client.createdAt;
+        row.freshUntil = -Math.abs(row.freshUntil);
         return 'overtaken';
       }
       rows.set(client.id, { client: { ...client, createdAt }, freshUntil });

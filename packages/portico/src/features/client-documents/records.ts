@@ -99,7 +99,7 @@ export class DocumentClientRecords {
     if (kept?.registeredBy !== 'document' || kept.revokedAt !== null || kept.grants.length === 0)
       return 'revoked';
     if (JSON.stringify(contentsOf(kept)) === JSON.stringify(contentsOf(client))) return 'known';
-    const { affected } = await this.#database.execute(DISTRUST, [client.createdAt, client.id]);
+    const { affected } = await this.#database.execute(DISTRUST, [client.id]);
     return affected === 1 ? 'overtaken' : 'revoked';
   }
 }
@@ -240,7 +240,8 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND (grants <> '' OR created_at <= ?) AND COALESCE(document_fresh_until, 0) IN (?, ?)`;
 
-const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
+/** Ends the freshness, but still tells the contents from earlier and later ones. */
+const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = -ABS(document_fresh_until) WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND grants <> ''`;
 
 /**

@@ -1,5 +1,5 @@
 import type { SqlDialect } from '@portico/sql';
-import type { ExpiredRecords } from '../../store/sql/expired.ts';
+import { ExpiredRecords } from '../../store/sql/expired.ts';
 import type { Store } from '../../store/store.ts';
 import type { MeasuredStoreOperation } from '../../measuring.ts';
 
@@ -47,7 +47,7 @@ function measuredOperation(
 ): Operation {
   const operation = Reflect.get(record, name) as Operation;
   const task = { kind: 'store', name, dialect } as const;
-  const removed = REMOVED[name];
+  const removed = record instanceof ExpiredRecords ? REMOVED[name] : undefined;
   return async (...parameters) => {
     const result = await measuring.store(task, () => operation.apply(record, [...parameters]));
     if (removed === undefined) return result;

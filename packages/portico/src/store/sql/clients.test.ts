@@ -430,7 +430,7 @@ describe('a client with a document', () => {
     );
     expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
       client: elsewhere,
-      freshUntil: client.createdAt,
+      freshUntil: -(NOW + 1),
     });
     const blocked = documentClient();
     watched.meanwhile = {
