@@ -571,7 +571,9 @@ describe('assistant:doctor', () => {
         { outcome: 'ok' },
         {
           outcome: 'failing',
-          detail: expect.stringContaining('Another client also has it, but only one client should'),
+          detail: expect.stringContaining(
+            'Another client has the same role, but only one client should have this role',
+          ),
         },
       ]);
     }
@@ -598,7 +600,10 @@ describe('assistant:doctor', () => {
       { outcome: 'failing', remedy: expect.stringContaining('assistant:setup') },
     ]);
     expect(await finding('other clients', { config }, true, strangers)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringContaining('(Kitchen) has the scope mcp:tools') },
+      {
+        outcome: 'warning',
+        detail: expect.stringContaining('(Kitchen) is registered for the scope mcp:tools'),
+      },
     ]);
   });
 
@@ -620,7 +625,10 @@ describe('assistant:doctor', () => {
       await server.clients.revoke(client.id);
     };
     expect(await finding('other clients', {}, true, prepare)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) has the scope mcp:tools$/) },
+      {
+        outcome: 'warning',
+        detail: expect.stringMatching(/\(Editor\) is registered for the scope mcp:tools$/),
+      },
     ]);
   });
 
@@ -644,7 +652,7 @@ describe('assistant:doctor', () => {
     expect(await finding('other clients', options, true, prepare)).toMatchObject([
       {
         outcome: 'warning',
-        detail: expect.stringMatching(/\(Editor\) has the scope kitchen:order$/),
+        detail: expect.stringMatching(/\(Editor\) is registered for the scope kitchen:order$/),
       },
     ]);
   });

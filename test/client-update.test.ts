@@ -164,7 +164,7 @@ describe('a scope that is removed', () => {
     for (const answer of [await reload(second), await ada.submit(second, { decision: 'allow' })]) {
       const { status, text } = await pageOf(answer);
       expect(status).toBe(400);
-      expect(text).toContain('no longer registered for any of the scopes');
+      expect(text).toContain('no longer registered for any of the requested scopes');
     }
   });
 
@@ -188,7 +188,7 @@ describe('a scope that is removed', () => {
     ]) {
       const { status, text } = await pageOf(answer);
       expect(status).toBe(400);
-      expect(text).toContain('no longer registered for any of the scopes');
+      expect(text).toContain('no longer registered for any of the requested scopes');
     }
   });
 

@@ -66,7 +66,7 @@ describe('the scopes that a client asks for', () => {
 
   // @shows AS-40.1
   test.each([
-    [{ label: 'x', group: 'write' }, 'must be identity, read or change'],
+    [{ label: 'x', group: 'write' }, 'must be "identity", "read" or "change"'],
     [{ label: 'x', description: ' ' }, 'is empty; explain what it allows, or omit it'],
   ])('cannot be configured as %j', async (scope, problem) => {
     const started = startPortal({ config: { oauth_server: { scopes: { 'x:read': scope } } } });

@@ -279,7 +279,7 @@ describe('an existing application', () => {
     const folder = folderWith(own);
     const before = contents(folder);
     const { code, stderr } = await create(folder, ['--yes']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('has Portico already')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('already uses Portico')]);
     expect(contents(folder)).toEqual(before);
   });
 
@@ -554,7 +554,7 @@ describe('on Windows', () => {
     const before = contents(folder);
     onWindows();
     const { code, stderr } = await create(folder, ['--yes', `--portico=${name}`]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('a meaning in the shell')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('a special meaning in the shell')]);
     expect(contents(folder)).toEqual(before);
   });
 });

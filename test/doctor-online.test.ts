@@ -354,7 +354,7 @@ describe('probes at the public address', () => {
     await database.execute('DELETE FROM portico_migrations WHERE name = ?', [newest?.name ?? '']);
     expect((await examined(behindSchema))['readiness']).toMatchObject({
       outcome: 'failing',
-      detail: `${behindSchema.url}/health/ready leads to a process that is not ready: schema failing`,
+      detail: `the request to ${behindSchema.url}/health/ready reached a process that is not ready: schema failing`,
       remedy: expect.stringContaining('Not ready') as string,
     });
   });

@@ -762,7 +762,7 @@ test.each<[settings: object, problem: RegExp]>([
   [{ jwks_file: '/keys.json', algorithms: ['HS256'] }, /must be one of RS256/],
   [{ jwks_file: '/keys.json', algorithms: ['none'] }, /must be one of RS256/],
   [{ jwks_file: '/keys.json', algorithms: [] }, /must contain at least one algorithm/],
-  [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be people/],
+  [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be "people"/],
   [{ jwks_file: '/keys.json', clock_tolerance: 301 }, /must be at most 300/],
   [{ jwks_file: '/keys.json', tenant: 'x'.repeat(256) }, /must have at most 255 characters/],
 ])('a trusted issuer with %o is a problem of the configuration', async (settings, problem) => {

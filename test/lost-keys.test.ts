@@ -35,7 +35,7 @@ test('after ID tokens were issued, setup does not replace a lost key', async () 
     const refused = await run('oauth:server:setup');
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Restore its directory') as string,
+      stderr: expect.stringContaining('Restore the directory of that key') as string,
     });
     expect(await readdir(directory)).toEqual([]);
     const generated = await run('oauth:keys:generate');
@@ -70,7 +70,7 @@ test('setup finds ID tokens that were issued before thousands of other authoriza
     await mkdir(directory, { mode: 0o700 });
     expect(await run('oauth:server:setup')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Restore its directory') as string,
+      stderr: expect.stringContaining('Restore the directory of that key') as string,
     });
     expect(await readdir(directory)).toEqual([]);
   } finally {

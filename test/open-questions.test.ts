@@ -281,7 +281,7 @@ describe('a question that', () => {
     };
     expect(await refusalOf(() => usual.reload(ada, question))).toEqual({
       ...UNANSWERABLE,
-      reasons: ['it was shown with other scopes at the same moment'],
+      reasons: ['the consent request was shown with other scopes at the same moment'],
       warnings: [],
     });
     const tokens = await usual.exchange(clientId, await usual.answer(ada, question));
@@ -303,7 +303,7 @@ describe('a question that', () => {
     ]) {
       expect(await refusalOf(again)).toEqual({
         ...UNANSWERABLE,
-        reasons: ['it has ended without an answer'],
+        reasons: ['the consent request has ended without an answer'],
         warnings: [],
       });
     }
@@ -321,7 +321,7 @@ describe('a question that', () => {
     for (const late of [usual.reload, usual.answer]) {
       expect(await refusalOf(() => late(ada, questions[1] ?? {}))).toEqual({
         ...UNANSWERABLE,
-        reasons: ['it has expired'],
+        reasons: ['the consent request has expired'],
         warnings: [],
       });
     }
@@ -334,9 +334,9 @@ describe('a question that', () => {
     const question = await server.ask(browser, await server.newClient());
     const reason = async () => (await refusalOf(() => server.reload(browser, question))).reasons;
     browser.person = 'grace';
-    expect(await reason()).toEqual(['it was shown to another person']);
+    expect(await reason()).toEqual(['the consent request was shown to another person']);
     browser.person = 'ada';
-    expect(await reason()).toEqual(['it has ended without an answer']);
+    expect(await reason()).toEqual(['the consent request has ended without an answer']);
   });
 
   // @shows AS-8.10
@@ -345,7 +345,7 @@ describe('a question that', () => {
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
     const attempts = [
-      [usual.reload, 'it was shown in another browser session'],
+      [usual.reload, 'the consent request was shown in another browser session'],
       [usual.answer, 'the csrf_token does not belong to this request and browser session'],
     ] as const;
     const found = async () => {
@@ -408,9 +408,13 @@ describe('the client of a question', () => {
     [
       'has lost its scopes',
       { scope: '' },
-      'is no longer registered for any of the scopes asked for',
+      'is no longer registered for any of the requested scopes',
     ],
-    ['has no grants', { grants: '' }, 'was unblocked, and its document has not been read since'],
+    [
+      'has no grants',
+      { grants: '' },
+      'was unblocked, and its document has not been fetched since then',
+    ],
     ['is gone', { client_id: 'gone' }, 'was revoked'],
   ])(
     'that %s gets nothing: its question is not shown and cannot be answered',
@@ -645,7 +649,7 @@ describe('a person', () => {
     ]);
     expect(await refusalOf(() => usual.answer(ada, question))).toEqual({
       ...UNANSWERABLE,
-      reasons: ['it is unknown, or expired long ago'],
+      reasons: ['the consent request is unknown, or expired long ago'],
       warnings: [],
     });
   });

@@ -203,7 +203,7 @@ describe('a token is refused, and the log says why', () => {
       403,
       'Bearer DPoP',
       'insufficient_scope',
-      'the token has no scope notes:read',
+      'the access token does not have the scope notes:read',
       client.id,
     ]);
   });
@@ -423,7 +423,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
   test('without a person, in the scheme of the request', async () => {
     const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
-    const detail = 'the token is not for a person';
+    const detail = 'the access token was issued to the client itself, not for a person';
     expect(await refusal(portal, ask(portal, USERINFO, bearer(free)))).toEqual([
       403,
       'Bearer DPoP',
@@ -476,7 +476,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
       403,
       'Bearer DPoP',
       'insufficient_scope',
-      'the token has no scope openid',
+      'the access token does not have the scope openid',
       client.id,
     ]);
   });
@@ -486,7 +486,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
       400,
       'Bearer DPoP',
       'invalid_request',
-      'a token in the form beside an Authorization header',
+      'the request has an access token in the form and also an Authorization header',
       null,
     ]);
     expect(await refusal(portal, post({}, { access_token: boundToAda }))).toEqual([
@@ -563,7 +563,7 @@ describe('introspection', () => {
       ['introspection', known.id],
     );
     for (const [form, headers, detail] of [
-      [{ client_id: known.id }, {}, 'a public client, which cannot prove who it is'],
+      [{ client_id: known.id }, {}, 'the client is public, so it cannot prove its identity'],
       [{}, { Authorization: basic(service) }, 'the client is registered for client_credentials'],
     ] as const) {
       const body = new URLSearchParams({ token: unbound, ...form });

@@ -64,7 +64,7 @@ test('names the client and the authorization of an access token that has ended o
   const write = () => callApi(portal, '/api/notes', token, { method: 'POST', body: '{}' });
   expect(await lineOf(write())).toMatchObject({
     ...named,
-    detail: 'the token has no scope notes:write',
+    detail: 'the access token does not have the scope notes:write',
   });
   await portal.server.access.revokeAuthorization(named.authorizationId ?? '');
   const detail = 'the authorization of the token was revoked';

@@ -221,7 +221,9 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect(await reasonFor(await fetch(`${portal.url}/api/notes`))).toBe(
       'there is no Authorization header',
     );
-    expect(await call(narrow.access_token)).toBe('the token has no scope notes:read');
+    expect(await call(narrow.access_token)).toBe(
+      'the access token does not have the scope notes:read',
+    );
     await portal.deny(ADA, 'notes:read');
     expect(await call(tokens.access_token)).toBe(
       'the person does not have the permission for the scope notes:read',
@@ -245,7 +247,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect(line).toMatchObject({
       endpoint: 'oauth_server_userinfo',
       error: 'insufficient_scope',
-      detail: 'the token has no scope openid',
+      detail: 'the access token does not have the scope openid',
       clientId: client.id,
     });
     const asked = await fetch(`${portal.url}/oauth/introspect`, {
@@ -317,7 +319,10 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect((await visitor.post(question.action, answer)).status).toBe(303);
     const other = { ...question.fields, decision: 'deny' };
     expect(await linesOf(await visitor.post(question.action, other))).toEqual([
-      expect.objectContaining({ detail: 'it was allowed before', clientId: client.id }),
+      expect.objectContaining({
+        detail: 'the consent request was allowed before',
+        clientId: client.id,
+      }),
     ]);
   });
 
@@ -331,7 +336,7 @@ describe('the log names the exact reason, while the client gets one answer for a
       expect.objectContaining({
         endpoint: 'oauth_server_authorize',
         error: 'invalid_scope',
-        detail: 'unknown, or not registered for this client: "notes:raed"',
+        detail: 'these scopes are unknown, or not registered for this client: "notes:raed"',
         clientId: client.id,
       }),
     ]);

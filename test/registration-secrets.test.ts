@@ -342,7 +342,7 @@ test.each([0, 3599, 'never', 1.5])(
   'oauth_server:registration_secret_ttl cannot be %j',
   async (ttl) => {
     await expect(startPortal({ config: config(ttl) })).rejects.toThrow(
-      'oauth_server:registration_secret_ttl: must be never_expires, or a whole number of seconds',
+      'oauth_server:registration_secret_ttl: must be "never_expires", or a whole number of seconds',
     );
   },
 );

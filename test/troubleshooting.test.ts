@@ -165,7 +165,7 @@ describe('the reason in brackets in the line of a refusal', () => {
     [
       'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound|workload tokens',
       'claimed proof|client revoked|authorization revoked|grant removed|too large|broke off|of …|the … …|for … of …',
-      'is also provided by the feature … (…); remove one of the two features|… (oauth_server:profile is fapi2)|needs oauth_server:dpop; set that to accept or require',
+      'is also provided by the feature … (…); remove one of the two features|… (oauth_server:profile is fapi2)|needs oauth_server:dpop; set oauth_server:dpop to "accept" or "require"',
     ].flatMap((texts) => texts.split('|')),
   );
   /** The rules of a profile are sentences, or continue after a key of the configuration. */

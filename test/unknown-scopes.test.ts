@@ -254,5 +254,5 @@ describe('client credentials', () => {
 test('a value other than refuse and ignore is a problem', async () => {
   await expect(
     startPortal({ config: { oauth_server: { unknown_scopes: 'drop' } } }),
-  ).rejects.toThrow('must be refuse or ignore');
+  ).rejects.toThrow('must be "refuse" or "ignore"');
 });

@@ -689,7 +689,7 @@ test.each([
     { asserts: ['people', 'clients'] },
     /asserts: must be people or clients, not both; use two/,
   ],
-  [CLUSTER, { asserts: ['workloads'] }, /must be people or clients/],
+  [CLUSTER, { asserts: ['workloads'] }, /must be "people" or "clients"/],
 ])(
   'the trusted issuer %s with %o is a problem of the configuration',
   async (issuer, more, said) => {

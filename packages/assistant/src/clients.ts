@@ -116,8 +116,7 @@ function shown(values: readonly string[]): string {
 /** Returns advice on how to correct a client that differs from the configuration. */
 export function differenceRemedy({ id }: Client): string {
   return (
-    'review the difference; to use the configuration instead, revoke the client (npx portico ' +
-    `oauth:client:revoke ${id}) ` +
-    'and run assistant:setup again'
+    'review the difference. To use the configuration instead, revoke the client with npx portico ' +
+    `oauth:client:revoke ${id}, and run npx portico assistant:setup again`
   );
 }

@@ -142,7 +142,9 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
   if (pendingSteps(await application.migrations(), 'oauth_server_').length > 0) {
-    return [skipped('not checked: database migrations are missing (see OAuth tables)')];
+    return [
+      skipped('not checked: database migrations are missing. See the finding "OAuth tables"'),
+    ];
   }
   const clients = await findClients(server, config);
   const findings = clients.map((found) => ({
@@ -185,7 +187,9 @@ async function examineOthers(
   return holding.flatMap((client): readonly Check[] => {
     const held = client.scopes.filter((scope) => scopes.has(scope));
     const role = roles.find((wanted) => playsRole(client, wanted))?.role;
-    const holds = `${client.id} (${client.name}) has the scope ${held.join(', ')}`;
+    const holds =
+      `the client ${client.id} (${client.name}) is registered for the scope ` +
+      held.join(' and the scope ');
     const end = `npx portico oauth:client:revoke ${client.id}`;
     if (role === undefined) {
       const remedy = `if this client must not call these tools, run ${end}`;
@@ -198,9 +202,9 @@ async function examineOthers(
             `run ${end}, or set assistant:account_linking to true`,
           )
         : failing(
-            `${holds}. Another client also has it, but only one client should`,
-            `if the vendor does not use this client, run ${end}; otherwise, revoke the other ` +
-              'client',
+            `${holds}. Another client has the same role, but only one client should have this role`,
+            `if the vendor does not use this client, run ${end}. If the vendor uses this client, ` +
+              'revoke the other client',
           );
     return [{ part: `${role} client`, ...finding }];
   });

@@ -96,7 +96,7 @@ export async function askForNewFramework({ framework }: Options, questions: Ques
       check: (name) =>
         NEW_FRAMEWORKS.some((each) => each === name)
           ? null
-          : `A new application cannot be created with ${JSON.stringify(name)}. Use one of: ${NEW_FRAMEWORKS.join(', ')}. Other frameworks have their own generator: run it first, then run this in its folder.`,
+          : `A new application cannot be created with ${JSON.stringify(name)}. Use one of: ${NEW_FRAMEWORKS.join(', ')}. For another framework, first create the application with the generator of that framework. Then run npm create portico in the new folder.`,
     },
     framework,
   );
@@ -198,7 +198,7 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
   const columns = columnsOf(file, table.name);
   if (columns.length === 0)
     throw new Failure(
-      `${value} contains no table ${table.name}. Give its name with --users-table.`,
+      `${value} contains no table ${table.name}. Use --users-table to name the table with your users.`,
     );
   const missing = [table.id, table.email, table.fullName].filter((name) => !columns.includes(name));
   if (missing.length > 0)

@@ -53,7 +53,7 @@ function besides(folder: string, file: string, text: string): readonly Change[] 
   if (present === text) return [];
   if (present === null) return [{ kind: 'create', path: beside, text }];
   throw new Failure(
-    `${beside} exists already, with another text. Remove it, and run this again. Nothing was written.`,
+    `${beside} already exists with different content. Remove this file, and run npm create portico again. Nothing was written.`,
   );
 }
 
@@ -106,7 +106,7 @@ function setting(name: string, value: string): string {
     .find((each) => parseEnv(each)[name] === value);
   if (line !== undefined) return line;
   throw new Failure(
-    `The value of ${name} contains ', " and \`, or \\n, and a file cannot keep it. In a URL, write %27 for ', %22 for ", %60 for \`, and %5C for \\. Nothing was written.`,
+    `The value of ${name} contains ', " and \`, or \\n, so a .env file cannot hold this value. In a URL, write %27 for ', %22 for ", %60 for \`, and %5C for \\. Nothing was written.`,
   );
 }
 
@@ -161,7 +161,9 @@ function makeChange(file: string, change: Change, undo: (() => void)[]): void {
     appendFileSync(file, change.text);
   } else {
     if (readFileSync(file, 'utf8') !== change.before)
-      throw new Error(`${change.path} has changed in the meantime.`);
+      throw new Error(
+        `${change.path} was changed by another program while create-portico was running.`,
+      );
     undo.push(() => writeFileSync(file, change.before));
     writeFileSync(file, change.text);
   }

@@ -41,7 +41,7 @@ function tarballOf(name: string, folder: string): string {
   );
   if (file === undefined)
     throw new Failure(
-      `${folder} does not contain the file of ${name}, such as ${prefix}-0.1.0.tgz. \`npm run pack\` writes it.`,
+      `${folder} does not contain the package file of ${name}, such as ${prefix}-0.1.0.tgz. To create this file, run \`npm run pack\` in the repository of Portico.`,
     );
   return path.join(folder, file);
 }
@@ -89,7 +89,7 @@ export function checkForShell(command: readonly string[]): void {
     process.platform === 'win32' ? command.find((word) => !PLAIN.test(word)) : undefined;
   if (wrong !== undefined)
     throw new Failure(
-      `${wrong} contains a character with a meaning in the shell. Use a path with letters, digits, spaces, - and _. Nothing was written.`,
+      `${wrong} contains a character that has a special meaning in the shell. Use a path with letters, digits, spaces, - and _. Nothing was written.`,
     );
 }
 
@@ -118,7 +118,7 @@ function run(
   streams.stderr(stderr ?? '');
   if (error !== undefined || status !== 0)
     throw new Failure(
-      `${shown} failed${error === undefined ? '' : `: ${error.message}`}. The files are written. Correct the reason, and run npm create portico again: it continues here.`,
+      `${shown} failed${error === undefined ? '' : `: ${error.message}`}. The files are written. Fix the cause, and run npm create portico again. It then continues with this step.`,
       1,
     );
 }

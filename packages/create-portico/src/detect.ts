@@ -101,7 +101,7 @@ function readManifest(folder: string): Manifest {
   const file = path.join(folder, 'package.json');
   if (!existsSync(file))
     throw new Failure(
-      `${folder} contains files, but no package.json. Run this in the folder of your application, or in an empty folder.`,
+      `${folder} contains files, but no package.json. Run npm create portico in the folder of your application, or in an empty folder.`,
     );
   try {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;

@@ -89,7 +89,7 @@ async function decide(folder: string, options: Options, questions: Questions) {
   const own = detected.manifest.portico?.app;
   if (own !== undefined && own !== plan.app)
     throw new Failure(
-      `This application has Portico already: package.json names ${own}. Nothing was written.`,
+      `This application already uses Portico: package.json names ${own} as its application file. Nothing was written.`,
     );
   return { plan, runs: canLoadSource(detected) };
 }
@@ -142,7 +142,7 @@ function describe(changes: readonly Change[], showing: boolean): string {
     kept.length === 0
       ? ''
       : block(
-          'These files exist and stay as they are. Compare them with the new text:',
+          'Existing files stay unchanged. Compare each of them with its new version:',
           kept.map(({ path: file }) => file),
         ),
   ].join('');

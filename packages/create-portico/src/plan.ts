@@ -120,7 +120,7 @@ function unreadSettings(
   const names = values.map(([name]) => name).filter((name) => name in env && !(name in local));
   if (names.length === 0) return [];
   return [
-    `Before you run npx portico yourself, copy ${names.join(', ')} from .env to .env.local: with that file, it does not read .env.`,
+    `Before you run npx portico yourself, copy ${names.join(', ')} from .env to .env.local. If .env.local exists, npx portico does not read .env.`,
   ];
 }
 

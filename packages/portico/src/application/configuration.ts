@@ -85,7 +85,7 @@ function earlyProblems(
       });
   }
   if (!['dev', 'prod', undefined].includes(env['APP_ENV']))
-    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
+    problems.push({ key: 'APP_ENV', message: 'must be "dev" or "prod"' });
   return problems;
 }
 

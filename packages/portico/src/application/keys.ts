@@ -61,11 +61,11 @@ const sameEverywhere = {
   log: z
     .strictObject({
       path: z
-        .string({ error: 'must be a file name, or - for standard output' })
+        .string({ error: 'must be a file name, or "-" for standard output' })
         .default(path.join('logs', 'app.log')),
       level: z
         .enum(['debug', 'info', 'warning', 'error'], {
-          error: 'must be debug, info, warning or error',
+          error: 'must be "debug", "info", "warning" or "error"',
         })
         .default('info'),
     })

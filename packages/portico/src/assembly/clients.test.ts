@@ -173,13 +173,13 @@ describe('a client cannot be registered for a feature that is off, by an operato
       { pushed_authorization_requests: 'accept' },
       { requirePushedAuthorizationRequests: true },
       { require_pushed_authorization_requests: true },
-      'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
+      'oauth_server:pushed_authorization_requests is off; set it to "accept" or "require" first',
     ],
     [
       { dpop: 'accept' },
       { dpopBoundAccessTokens: true },
       { dpop_bound_access_tokens: true },
-      'oauth_server:dpop is off; set it to accept first',
+      'oauth_server:dpop is off; set it to "accept" first',
     ],
     [
       { client_logos: true },

@@ -172,7 +172,7 @@ interface ScopeRules {
 
 const REFUSAL = {
   refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
-  detail: 'unknown, or not registered for this client',
+  detail: 'these scopes are unknown, or not registered for this client',
 };
 
 /** Returns the refusal for a server with several resources. */
@@ -181,7 +181,8 @@ function refusalAt(audience: string | null): typeof REFUSAL {
     refusal:
       'The scope is empty, unknown, or not one that this client may ask for at this resource.',
     detail:
-      'unknown, not registered for this client, or not a scope of the requested resource, ' +
+      'these scopes are unknown, not registered for this client, or not scopes of the requested ' +
+      'resource, ' +
       quotedAudience(audience),
   };
 }

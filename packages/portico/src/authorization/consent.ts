@@ -79,7 +79,8 @@ export class Consent {
     // same page twice, and the other request was saved first. Or the earlier authorization has
     // ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
-    if (presented === null) throw notAnswerable('it was removed at the same moment');
+    if (presented === null)
+      throw notAnswerable('the consent request was removed at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
     if (saved !== null) await this.#saved.end(saved);
     return { response: notSilent(request, client) };

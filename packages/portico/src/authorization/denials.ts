@@ -36,12 +36,12 @@ export function codeUsed(request: AuthorizationRequest, client: Client): Authori
     request,
     client,
     CODE_USED,
-    'the person allowed it again, and the code was used before',
+    'the person allowed the request again, but its authorization code was already used',
   );
 }
 
 const NOTHING_CHOSEN =
-  'the person left out every scope, or does not have the permission for any of them';
+  'the person selected no scope, or does not have the permission for any selected scope';
 
 const CODE_USED = 'The person has allowed this request before, and its code was used.';
 

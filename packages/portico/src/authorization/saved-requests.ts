@@ -52,7 +52,7 @@ export class SavedRequests {
    */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     const saved = await this.#findOwn(requestId, visitor);
-    if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
+    if (saved === null) throw notAnswerable('the consent request is unknown, or expired long ago');
     return saved;
   }
 
@@ -67,10 +67,10 @@ export class SavedRequests {
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
     if (!this.#matchesBrowser(saved, visitor))
-      throw notAnswerable('it was shown in another browser session');
+      throw notAnswerable('the consent request was shown in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await this.end(saved);
-      throw notAnswerable('it was shown to another person');
+      throw notAnswerable('the consent request was shown to another person');
     }
     return saved;
   }
@@ -81,15 +81,16 @@ export class SavedRequests {
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
       throw answeredBefore(saved.outcome, this.#additions.accessPath ?? paths.home);
     }
-    if (saved.outcome === 'void') throw notAnswerable('it has ended without an answer');
-    if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
+    if (saved.outcome === 'void')
+      throw notAnswerable('the consent request has ended without an answer');
+    if (saved.expiresAt <= clock()) throw notAnswerable('the consent request has expired');
     return saved;
   }
 
   /** Returns the error for a request that was answered, ended or expired after it was read. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
-    return notAnswerable('it was shown with other scopes at the same moment');
+    return notAnswerable('the consent request was shown with other scopes at the same moment');
   }
 
   /**
@@ -106,7 +107,7 @@ export class SavedRequests {
     }
     if (client.grants.length === 0) {
       throw notAnswerable(
-        `the client ${clientId} was unblocked, and its document has not been read since`,
+        `the client ${clientId} was unblocked, and its document has not been fetched since then`,
       );
     }
     responseModes.of(saved);
@@ -125,7 +126,7 @@ export class SavedRequests {
     }
     if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
       throw notAnswerable(
-        `the client ${clientId} is no longer registered for any of the scopes asked for`,
+        `the client ${clientId} is no longer registered for any of the requested scopes`,
       );
     }
     return client;

@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 // Why the doctor skips a check. Without the host kit, an application has no named routes.
 
 const NO_ROUTES = 'the application has no named routes';
-const ADD_ONLINE = '; to check that the address leads to it, add --online';
+const ADD_ONLINE = '. To check that requests to this URL reach this server, add --online';
 
 export function examineLoginRoute({
   application,

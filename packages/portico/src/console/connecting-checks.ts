@@ -59,8 +59,9 @@ export async function examinePublicResource(
 }
 
 const MOUNT_IT =
-  'mount every endpoint of the application; for @portico/mcp: portico(server, ' +
-  'mcpServerOf(application)). If the endpoint is mounted, make the proxy forward this path';
+  'mount every endpoint of the application. If you use @portico/mcp, mount portico(server, ' +
+  'mcpServerOf(application)). If the endpoint is already mounted, make the proxy forward the ' +
+  'path of this URL to the application';
 
 function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<string> {
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);

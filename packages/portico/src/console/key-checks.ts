@@ -76,8 +76,8 @@ function removable(keys: readonly KeyDescription[], now: number): readonly Findi
     warning(
       'these keys are no longer needed to verify ID tokens: ' +
         old.map(({ kid }) => kid).join(', '),
-      'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate ' +
-        '--if-older-than 90d on a schedule, which also removes them',
+      'run npx portico oauth:keys:prune. To remove such keys automatically, run npx portico ' +
+        'oauth:keys:rotate --if-older-than 90d on a schedule',
     ),
   ];
 }

@@ -30,12 +30,12 @@ export async function examinePublicAddress(
   const keySet =
     address.outcome === 'ok'
       ? await examineKeySet(server, documents)
-      : skipped('not checked: the public address does not lead to this server');
+      : skipped('not checked: requests to the public address do not reach this server');
   const published = address.outcome === 'ok' ? await examinePublished(subject, documents) : [];
   const roundTrip =
     keySet.outcome === 'ok'
       ? await examineRoundTrip(server, documents)
-      : skipped('not checked: the public address may lead to another server');
+      : skipped('not checked: requests to the public address may reach another server');
   return [
     { part: 'public address', ...address },
     ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
@@ -297,8 +297,8 @@ function judgeAddress(
   return warning(
     `the process ${sees}, but this command sent the request from ${from}, and no proxy ` +
       'appends to X-Forwarded-For',
-    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies; ` +
-      "without this, all users share the proxy's address. If a router translates addresses " +
+    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies. ` +
+      "Otherwise, all users have the proxy's address. If a router translates addresses " +
       '(NAT), the difference is normal',
   );
 }

@@ -81,16 +81,16 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
         'openid fail',
-      'if there were keys before, restore their directory or set key_path to it; otherwise ' +
-        'run npx portico oauth:server:setup',
+      'if keys existed before, restore their directory, or set oauth_server:key_path to the ' +
+        'directory that contains them. Otherwise, run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
   if (open.length > 0) {
     return failing(
       `oauth_server:key_path: other users can read ${open.join(', ')}`,
-      `run chmod -R go= ${quoted(config.key_path)}; if others may have read a key, ` +
-        'generate a new key (npx portico oauth:keys:generate) and remove the old one',
+      `run chmod -R go= ${quoted(config.key_path)}. If another user may have read a key, ` +
+        'generate a new key with npx portico oauth:keys:generate, and remove the old key',
     );
   }
   const active = server.keys.algorithms.names.flatMap(

@@ -75,7 +75,6 @@ export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolea
 }
 
 const lostKeys = ({ config }: AuthorizationServer) =>
-  `There is no signing key in ${config.key_path}, but ID tokens were issued before. Their ` +
-  'key is missing. ' +
-  'Restore its directory, or set oauth_server:key_path (STORAGE_DIR) to it. Only if the key ' +
-  'is lost, run npx portico oauth:keys:generate';
+  `There is no signing key in ${config.key_path}, but the server issued ID tokens before, so it ` +
+  'had a key. Restore the directory of that key, or set oauth_server:key_path (STORAGE_DIR) to ' +
+  'that directory. Run npx portico oauth:keys:generate only if the key is lost';

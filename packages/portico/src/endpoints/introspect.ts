@@ -74,7 +74,7 @@ export class IntrospectEndpoint {
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;
   const reason = client.public
-    ? 'a public client, which cannot prove who it is'
+    ? 'the client is public, so it cannot prove its identity'
     : `the client is registered for ${client.grants.join(', ')}`;
   throw new OAuthError(
     'unauthorized_client',

@@ -40,7 +40,9 @@ export class UserinfoEndpoint {
     noteClient(request, clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
       const detail =
-        token.user === null ? 'the token is not for a person' : 'the token has no scope openid';
+        token.user === null
+          ? 'the access token was issued to the client itself, not for a person'
+          : 'the access token does not have the scope openid';
       const proof = token.thumbprint === null ? undefined : { answer: null };
       const about = { detail, binding: bindingRefusal(this.#offer, proof), authorization };
       throw new BearerError('insufficient_scope', 'openid', about);
@@ -60,7 +62,7 @@ export class UserinfoEndpoint {
       request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
     if (value === undefined) return this.#bearerTokens.fromHeader(authorization, () => request);
     if (authorization !== null) {
-      const detail = 'a token in the form beside an Authorization header';
+      const detail = 'the request has an access token in the form and also an Authorization header';
       throw new BearerError('invalid_request', null, {
         detail,
         binding: bindingRefusal(this.#offer, undefined),

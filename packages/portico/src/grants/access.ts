@@ -260,7 +260,9 @@ export class Access {
   }
 }
 
-const SEE_LIST = 'See oauth:authorization:list (authorizations that ended long ago are removed)';
+const SEE_LIST =
+  'To list the active authorizations, run oauth:authorization:list. Portico removes ' +
+  'authorizations that ended long ago';
 
 function unknownPerson({ provider, id }: PersonReference): string {
   return (

@@ -64,6 +64,6 @@ function applicationScopes(
     ...(isService ? { inPlace: { of: catalog, is: serviceScope } } : {}),
     isDropped,
     refusal: 'The scope is unknown, or not one this client may use for itself.',
-    detail: 'unknown, not registered for this client, or about a person',
+    detail: 'these scopes are unknown, not registered for this client, or about a user',
   });
 }

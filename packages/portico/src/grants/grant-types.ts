@@ -77,7 +77,7 @@ function notForPublicClients(name: string): OAuthError {
   return new OAuthError(
     'unauthorized_client',
     `Public clients cannot use the grant ${name}.`,
-    'a public client, which cannot prove who it is',
+    'the client is public, so it cannot prove its identity',
   );
 }
 

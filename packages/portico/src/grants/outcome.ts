@@ -45,7 +45,7 @@ const KINDS = {
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
-  replaced: 'was replaced when the person answered again',
+  replaced: 'was replaced by a newer code, because the consent form was sent again',
   taken: 'was used by another request, or its authorization was revoked',
 };
 

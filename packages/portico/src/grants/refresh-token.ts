@@ -181,7 +181,7 @@ export class RefreshTokenGrant implements TokenGrant {
       available: inForce,
       isDropped: this.#parts.droppedScopes.of(client, audience),
       refusal: 'The scope reaches beyond what was granted.',
-      detail: 'not granted, or no longer',
+      detail: 'the client was not granted these scopes, or no longer has them',
     });
   }
 

@@ -16,7 +16,8 @@ import type { Again } from './second-uses.ts';
 
 export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
 
-const REVOKED_TOKEN = 'the access token from its first use was revoked in the meantime';
+const REVOKED_TOKEN =
+  'the access token from the first use of the code or refresh token was revoked in the meantime';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;

@@ -166,7 +166,7 @@ function accessorFor(
       const isUnheld = scopes.includes(scope);
       const detail = isUnheld
         ? `the person does not have the permission for the scope ${scope}`
-        : `the token has no scope ${scope}`;
+        : `the access token does not have the scope ${scope}`;
       refuse({ code: 'insufficient_scope', scope, detail, isUnheld });
     },
     can(scope) {

@@ -14,10 +14,10 @@ const audit = z.strictObject(
       .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days (100 years)`)
       .optional(),
     stream: z
-      .string({ error: 'must be - (standard output) or the absolute path of a file' })
+      .string({ error: 'must be "-" for standard output, or the absolute path of a file' })
       .refine(
         (to) => to === '-' || path.isAbsolute(to),
-        'must be - (standard output) or the absolute path of a file',
+        'must be "-" for standard output, or the absolute path of a file',
       )
       .optional(),
   },

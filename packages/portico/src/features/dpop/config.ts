@@ -4,7 +4,7 @@ import { trueOrFalse } from '../../config.ts';
 /** The settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
   dpop: z
-    .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
+    .enum(['off', 'accept', 'require'], { error: 'must be "off", "accept" or "require"' })
     .optional(),
   dpop_nonces: trueOrFalse.optional(),
 };

@@ -19,7 +19,7 @@ describe('A configuration that contradicts itself', () => {
     'notes:write': { dpop: true },
     'notes:delete': { dpop: true },
   };
-  const message = 'needs oauth_server:dpop; set that to accept or require';
+  const message = 'needs oauth_server:dpop; set oauth_server:dpop to "accept" or "require"';
 
   test('is reported with everything that requires what is off, which is the default', () => {
     const bound = ['notes:write', 'notes:delete'].map((name) => ({

@@ -29,7 +29,7 @@ export function dpopProblems({
   scopes,
 }: DpopConfig & { readonly scopes: BindableScopes }) {
   if (dpop !== 'off') return [];
-  const needed = 'needs oauth_server:dpop; set that to accept or require';
+  const needed = 'needs oauth_server:dpop; set oauth_server:dpop to "accept" or "require"';
   return [
     ...[...boundScopes(scopes)].map((name) => ({
       key: `oauth_server:scopes:${name}:dpop`,

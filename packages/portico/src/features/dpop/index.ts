@@ -21,7 +21,7 @@ export const dpop = defineFeature({
       field: 'dpopBoundAccessTokens',
       meets: ({ dpop: mode = 'off' }) => mode !== 'off',
       key: 'dpop',
-      unmet: 'oauth_server:dpop is off; set it to accept first',
+      unmet: 'oauth_server:dpop is off; set it to "accept" first',
       effect: 'these clients, which require bound tokens, cannot get tokens',
       isStrict: true,
       option: {

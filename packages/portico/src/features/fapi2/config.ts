@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The setting that the profile adds to `oauth_server`. */
 export const fapi2Shape = {
   profile: z
-    .literal('fapi2', { error: 'must be fapi2; to use no profile, remove the setting' })
+    .literal('fapi2', { error: 'must be "fapi2". To use no profile, remove the setting' })
     .optional(),
 };
 

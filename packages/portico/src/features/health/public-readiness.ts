@@ -19,7 +19,7 @@ export async function examineReadiness(
   if (status === 'ready') return ok(`${url} reports that a process is ready`);
   if (status === 'stopping')
     return warning(
-      `${url} leads to a process that is stopping`,
+      `the request to ${url} reached a process that is stopping`,
       'make the proxy send requests only to processes that are ready',
     );
   if (status === 'not_ready') {
@@ -27,7 +27,7 @@ export async function examineReadiness(
       STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),
     );
     return failing(
-      `${url} leads to a process that is not ready: ${found.join(', ')}`,
+      `the request to ${url} reached a process that is not ready: ${found.join(', ')}`,
       'for the cause, search the log of that process for "Not ready"',
     );
   }

@@ -170,7 +170,8 @@ class JwtBearerGrant implements TokenGrant {
     const detail =
       beyond.length === 0
         ? 'none of the scopes has an effect with this grant'
-        : `unknown, or not registered for this client and resource: ${quotedList(beyond)}`;
+        : 'these scopes are unknown, or not registered for this client and ' +
+          `resource: ${quotedList(beyond)}`;
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 

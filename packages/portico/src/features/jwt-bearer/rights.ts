@@ -101,7 +101,7 @@ export function scopesOf(
   if (asserted === null || requested === null) return asserted ?? requested;
   const both = requested.filter((name) => asserted.includes(name));
   if (both.length > 0) return both;
-  const detail = `the assertion has none of the scopes asked for: ${quotedList(requested)}`;
+  const detail = `the assertion contains none of the requested scopes: ${quotedList(requested)}`;
   throw new OAuthError('invalid_scope', 'The assertion does not have these scopes.', detail);
 }
 

@@ -15,7 +15,8 @@ export const pushedRequests = defineFeature({
       field: 'pushesRequests',
       meets: ({ pushed_authorization_requests: mode = 'off' }) => mode !== 'off',
       key: 'pushed_authorization_requests',
-      unmet: 'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
+      unmet:
+        'oauth_server:pushed_authorization_requests is off; set it to "accept" or "require" first',
       effect: 'these clients, which must push their requests, cannot get access',
       isStrict: false,
       option: {

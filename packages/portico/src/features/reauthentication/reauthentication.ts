@@ -140,6 +140,7 @@ function notFresh(known: KnownAuthentication | null): OAuthError {
   const detail =
     known === null
       ? 'the host does not know when the person authenticated'
-      : `the person came back, but had last authenticated at ${new Date(known.at).toISOString()}`;
+      : 'the person returned from the sign-in page, but last authenticated ' +
+        `at ${new Date(known.at).toISOString()}`;
   return new OAuthError('login_required', 'The person did not authenticate again.', detail);
 }

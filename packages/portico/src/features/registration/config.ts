@@ -11,14 +11,14 @@ const MOST_REGISTRATIONS = 10_000;
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =
-  `must be never_expires, or a whole number of seconds from ${SHORTEST_TTL} (an hour) ` +
+  `must be "never_expires", or a whole number of seconds from ${SHORTEST_TTL} (an hour) ` +
   `to ${LONGEST_LIFETIME}`;
 
 /** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {
   registration: z
     .enum(['off', 'open', 'initial_access_token'], {
-      error: 'must be off, open or initial_access_token',
+      error: 'must be "off", "open" or "initial_access_token"',
     })
     .optional(),
   registrations_per_hour: z

@@ -191,7 +191,7 @@ describe('POST', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'invalid_request',
       scope: null,
-      detail: 'no token follows the scheme Bearer',
+      detail: 'the Authorization header has the scheme Bearer, but no token',
     });
     expect(asked).toEqual([]);
   });

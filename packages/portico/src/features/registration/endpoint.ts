@@ -134,7 +134,7 @@ function bearerToken(request: Request): string | null {
   if (credentials === null) return null;
   if (credentials.token === null)
     throw new BearerError('invalid_request', null, {
-      detail: 'no token follows the scheme Bearer',
+      detail: 'the Authorization header has the scheme Bearer, but no token',
     });
   return credentials.token;
 }

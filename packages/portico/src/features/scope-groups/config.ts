@@ -10,7 +10,7 @@ export const scopeGroupShape = {
     .custom<ScopeGroup>(() => true)
     .superRefine((value: unknown, context) => {
       if (SCOPE_GROUPS.some((group) => group === value)) return;
-      context.addIssue({ code: 'custom', message: 'must be identity, read or change' });
+      context.addIssue({ code: 'custom', message: 'must be "identity", "read" or "change"' });
     })
     .optional(),
 };

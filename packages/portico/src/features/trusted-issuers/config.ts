@@ -54,7 +54,7 @@ const issuer = z
       jwks_lifetime: seconds(0, LONGEST_LIFETIME).default(60),
       algorithms,
       asserts: z
-        .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
+        .array(z.enum(['people', 'clients'], { error: 'must be "people" or "clients"' }), {
           error: "must be ['people'] or ['clients']: what the issuer may assert",
         })
         .min(1, "is empty; set it to ['people'] or ['clients'] (what the issuer may assert)"),
