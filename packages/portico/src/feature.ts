@@ -221,7 +221,7 @@ export interface Contribution {
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
    * The parameters of authorization requests that the feature reads. A client may send each
-   * parameter once. The server keeps their values with the waiting request and passes them on in
+   * parameter once. The server stores the values with the waiting request and passes them on in
    * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];

@@ -155,11 +155,10 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Record the end before the sign-out. If the process stops in between, clients are still
-    // notified.
+    // Record the end of the session before the sign-out. If the process stops in between, clients
+    // are still notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the id is not a string. Otherwise, clients would not be notified, and no one would
-    // see the error.
+    // Throw if the session id is not a string. Otherwise, clients would silently not be notified.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -215,8 +214,8 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /**
- * Returns the path with `returnTo` as the parameter `return_to`. Adds `acr_values` if the list is
- * not empty.
+ * Returns the path with `returnTo` as the parameter `return_to`. Adds the parameter `acr_values` if
+ * `acrValues` is not empty.
  */
 export function withReturn(
   path: string,

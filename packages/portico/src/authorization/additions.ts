@@ -61,7 +61,9 @@ export interface AuthorizationAdditions {
   readonly keptDetails: readonly KeepsDetails[];
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
-  /** What a person can choose on the consent page. Null if there is nothing to choose. */
+  /**
+   * The scopes that a person can choose on the consent page. Null if there is nothing to choose.
+   */
   readonly scopeChoices: ScopeChoices | null;
   /**
    * Finds earlier authorizations whose consent allows the server to skip the consent page. Null if
@@ -71,8 +73,8 @@ export interface AuthorizationAdditions {
   /** Functions that receive people's answers on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /**
-   * Finds earlier scopes to add to a new authorization. Null if it contains only the requested
-   * scopes.
+   * Finds earlier scopes to add to a new authorization. Null if a new authorization contains only
+   * the requested scopes.
    */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */

@@ -56,7 +56,7 @@ export class ConsentAnswers {
   }
 
   /**
-   * Records this visitor's decision once.
+   * Records this visitor's first decision.
    *
    * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
    * the person must visit a page of the host first, the request stays open. Throws a page error if
@@ -143,7 +143,8 @@ export class ConsentAnswers {
       // redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before storing the answer. If a feature throws, the question stays open.
+    // Call the features before storing the answer. If a feature throws, the consent request stays
+    // open.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -169,8 +170,8 @@ export class ConsentAnswers {
 
   /**
    * Responds when the visitor repeats the same decision. After a double click, the browser waits
-   * only for the second response. Replaces an unused code, so that only one code is valid. Returns
-   * null if there was no decision or a different one.
+   * only for the second response. Replaces an unused authorization code, so that only one code is
+   * valid. Returns null if there was no earlier decision, or if the earlier decision was different.
    */
   async #answerAgain(
     saved: ConsentRequest,

@@ -75,9 +75,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // The request cannot be asked as read, for one of two reasons. Either the person opened the
-    // same page twice, and the other request was saved first. Or the earlier authorization has
-    // ended or no longer covers the request.
+    // The new request cannot be shown, for one of two reasons. Either the person opened the same
+    // page twice, and the request from the other page was saved first. Or the earlier authorization
+    // has ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was removed at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;

@@ -27,7 +27,7 @@ import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
  * How many attempts may fail before the server slows down further attempts. `client` counts one
  * client from one network. `address` counts all clients from one network. Assertions have higher
  * limits than secrets: an attacker cannot guess a signature. And a wrong clock or a missing key
- * makes a client's assertions fail until a person fixes the cause.
+ * makes a client's assertions fail until the cause is fixed.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },

@@ -97,8 +97,9 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm if the client's ID tokens are or were signed with it. A client that loses
-    // ID tokens and gets them back then gets them signed as before (AS-30.3).
+    // Keep the algorithm if the client's ID tokens are or were signed with it. If a client loses
+    // the right to ID tokens and regains it, its ID tokens are then signed with the same algorithm
+    // as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }

@@ -42,8 +42,9 @@ export interface ClientSource {
 }
 
 /**
- * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). For
- * such a client, the server knows only the network of the request.
+ * Whom the server fetches a description for: a signed-in person, or a client that pushes a request
+ * (RFC 9126). If a client pushes a request, the server knows only the network that the request came
+ * from.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

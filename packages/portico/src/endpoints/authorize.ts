@@ -196,7 +196,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Returns when this browser first sent the request. Returns null if no feature needs this time.
+   * Returns when this browser first sent the request. Returns undefined if no feature needs this
+   * time, or if this browser did not send the request before.
    */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
@@ -259,7 +260,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // Keep the direct request. The person comes back with it.
+    // Do not end the direct request, because the browser comes back to it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };

@@ -59,8 +59,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // Send the person to the client without another question. The consent page has shown where both
-    // answers lead.
+    // Send the person to the client without another question. The consent page has already shown
+    // where each answer leads.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -98,7 +98,10 @@ export class ConsentForm {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /** Returns the authorization request behind the question, so that it can wait and start again. */
+  /**
+   * Returns the authorization request that the consent page is about, so that it can wait and start
+   * again.
+   */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#binding?.parameter ?? null),

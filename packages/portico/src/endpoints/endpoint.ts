@@ -72,7 +72,8 @@ type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
  * The functions that respond with plain data, each by the `handle` function that it belongs to. If
- * other code replaces or wraps `handle`, no function is found, and the code is not bypassed.
+ * other code replaces or wraps `handle`, no function is found here, and the mount calls `handle`,
+ * so that the other code is not bypassed.
  */
 const replies = new Note<Replying>('reply');
 
@@ -175,8 +176,8 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   /**
-   * Lets the host store the changes that the response depends on, for example a sign-out. If it
-   * cannot, returns an error response.
+   * Lets the host store the changes that the response depends on, for example a sign-out. If the
+   * host cannot store them, returns an error response.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;

@@ -19,7 +19,7 @@ interface IntrospectionAdditions {
 /**
  * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
  * response says whether an access token is valid and which scopes it has now. The only data about
- * the person is the public subject.
+ * the user is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;

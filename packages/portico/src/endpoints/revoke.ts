@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * Handles POST /oauth/revoke (RFC 7009). A refresh token ends with its whole authorization. An
- * access token ends alone. For an unknown token or a token of another client, nothing is revoked,
- * and the response is the same.
+ * Handles POST /oauth/revoke (RFC 7009). Revoking a refresh token revokes its whole authorization.
+ * Revoking an access token revokes only that token. For an unknown token or another client's token,
+ * revokes nothing and sends the same response.
  */
 export class RevokeEndpoint {
   readonly #server: Server;

@@ -92,8 +92,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that the application's CSRF check must skip, including those
- * of these features. Each of them has its own protection or reads no session.
+ * Returns the names of the endpoints that the application's CSRF check must skip, including
+ * endpoints of these features. Each of these endpoints has its own protection or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

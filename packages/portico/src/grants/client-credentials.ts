@@ -46,9 +46,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, without scopes about a person. If none are requested, returns all
- * of the client's scopes. Many clients request every scope in the metadata. If this is a service,
- * it gets the scope for services instead of the offered scopes that a service may not have.
+ * Returns the requested scopes, without scopes about a person. If the client requests no scopes,
+ * returns all of its scopes. Many clients request every scope in the metadata. So a client that has
+ * the service scope gets this scope in place of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

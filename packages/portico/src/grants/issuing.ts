@@ -76,8 +76,8 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates all tokens before the store records them as issued. So if signing fails, no authorization
- * code or refresh token is used up. Throws if a check refuses the tokens.
+ * Creates all tokens before the store records them as issued. So a request whose signing fails does
+ * not consume an authorization code or a refresh token. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;

@@ -100,7 +100,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If another identical request is waiting for the response, refuse this one.
+    // If another identical request is waiting for the response, refuse this request.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -117,7 +117,7 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response. Returns null if the attempt had no effect and can no longer have one.
+   * Returns the response. Returns null if the attempt had no effect and can no longer take effect.
    * After an error, keeps the entry unless `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {

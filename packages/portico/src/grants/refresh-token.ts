@@ -38,10 +38,10 @@ interface Offer extends TokenRequest {
 
 /**
  * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * works once.
+ * can be used only once.
  *
- * With the profile fapi2, the response contains the same refresh token, because the token works
- * only with the client's key (decision 45).
+ * With the profile fapi2, the response contains the same refresh token, because the client can use
+ * the token only with its key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;

@@ -54,8 +54,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that currently signs with the algorithm (default: RS256), or null. Another
-   * process's new key is found within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a new
+   * key of another process within a second.
    *
    * Throws a KeysLostError in these cases:
    *
@@ -183,7 +183,7 @@ export class KeyRing {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // `signsFrom` is optional for a KeySigner.
+      // Without `signsFrom`, it is unknown when a KeySigner started to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -44,8 +44,9 @@ export interface KeySigner {
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server stops waiting. If this method rejects, or the public key does
-   * not verify the signature, the request gets a 503 response, and its code or token stays valid.
-   * The log contains the class and code of the error, but not its message.
+   * not verify the signature, the request gets a 503 response, and its authorization code or
+   * refresh token stays valid. The log contains the class and code of the error, but not its
+   * message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }

@@ -54,7 +54,7 @@ export interface TokenOwner {
 export interface NoToken {
   /**
    * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
-   * that its person may no longer sign in.
+   * that the token's user may no longer sign in.
    */
   readonly code: BearerErrorCode;
   /** The exact reason, for the log only. */
@@ -180,8 +180,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. The proof is checked last. So a caller without a
-   * usable token causes no signature check and uses up no proof.
+   * Looks up a bound token and checks its proof. The proof is checked last. So if a caller has no
+   * usable token, the server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

@@ -11,7 +11,7 @@ export interface ResourceNeeds {
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the person has already allowed the
+   * Whether a new authorization also contains the scopes that the user has already allowed the
    * client. Clients can then request more scopes step by step.
    */
   readonly stepUp?: boolean;

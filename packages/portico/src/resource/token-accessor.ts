@@ -18,8 +18,8 @@ export interface TokenAccessor extends TokenMembers {
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. The token's person must still have the scope's
-   * permission.
+   * Requires a usable token with this scope. If the token belongs to a user, that user must still
+   * have the scope's permission.
    *
    * Otherwise throws an error that becomes a 401 response if there is no usable token, or a 403
    * response if the token is not sufficient.

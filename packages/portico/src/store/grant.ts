@@ -39,7 +39,7 @@ export interface Family {
   readonly thumbprint: string | null;
   /**
    * Whether an earlier refresh token of this authorization worked without the key. If so, an
-   * attacker with that token may have bound the authorization to another key.
+   * attacker with that token may have bound the authorization to the attacker's key.
    */
   readonly isBoundLate?: boolean;
   /**
@@ -224,8 +224,8 @@ export interface DeadToken {
 }
 
 /**
- * Why an access token is not valid. The reason is also `unknown` if the token itself was revoked,
- * because its row was then removed.
+ * Why an access token is not valid. A token that was revoked individually is also `unknown`,
+ * because revoking the token removed its row.
  */
 export type Death =
   | 'unknown'

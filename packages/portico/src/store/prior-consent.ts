@@ -40,7 +40,7 @@ export interface PriorAuthorization {
   readonly details?: Details | undefined;
   /**
    * Whether the consent still covers the new authorization. Called in the transaction that writes
-   * the new authorization. The earlier one cannot change during that transaction.
+   * the new authorization. The earlier authorization cannot change during that transaction.
    */
   readonly applies: (connection: SqlConnection) => Promise<boolean>;
 }
@@ -57,9 +57,9 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 
 /**
  * Whether this authorization skipped the consent page because of an earlier authorization whose id
- * is at most `newest`. An operation that ends access also ends these authorizations. It leaves out
- * those that people allow on the page in the meantime, so it finishes even if people keep allowing
- * access.
+ * is at most `newest`. An operation that ends access also ends these authorizations. It ignores
+ * authorizations that people allow on the consent page in the meantime, so it finishes even if
+ * people keep allowing access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

@@ -9,11 +9,11 @@ export interface PrunedRows {
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** The number of authorization requests that expired before the person answered or signed in. */
+  /** The number of authorization requests that expired before the user answered or signed in. */
   readonly consentRequests: number;
   /**
    * The number of removed clients: clients that registered themselves and were not used within a
-   * day of registration or for ninety days, and document clients that no person has allowed.
+   * day of registration or for ninety days, and document clients that no user has allowed.
    */
   readonly clients: number;
 }

@@ -139,9 +139,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether every string in the value is well-formed Unicode. A string with half of a surrogate pair
- * is not. Some JSON parsers reject the whole text. Others replace the half, so that the values of
- * two people could become the same.
+ * Whether every string in the value is well-formed Unicode. A string with an unpaired surrogate is
+ * not. Some JSON parsers reject the whole text. Other parsers replace the surrogate, so the values
+ * of two people could become the same.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

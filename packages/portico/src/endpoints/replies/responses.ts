@@ -166,8 +166,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The failed request used up no code or token and issued none, so the client can
- * repeat it.
+ * Returns a 503 response. The failed request did not consume an authorization code or a refresh
+ * token, and the server issued no token, so the client can repeat the request.
  */
 export function unavailableReply(): Reply {
   const body = {
@@ -177,7 +177,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** Returns 500 for an internal error. Only the log describes it. */
+/** Returns a 500 response for an internal error. Only the log describes the error. */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },

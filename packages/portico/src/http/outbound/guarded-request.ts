@@ -189,7 +189,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname resolves to others in the meantime.
+ * even if the hostname resolves to other addresses in the meantime.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

@@ -46,7 +46,7 @@ export interface VerifiedAssertion {
   /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion was used. Returns false if any process has already recorded this.
+   * Records that the assertion was used. Returns false if any process has already recorded its use.
    * Call this after all other checks, and before the server issues anything.
    */
   claim(): Promise<boolean>;

@@ -118,8 +118,8 @@ const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters 
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
 /**
- * Only the code in this row is valid. If two calls replace the code at the same time, the later one
- * wins.
+ * Only the code in this row is valid. If two calls replace the code at the same time, the code of
+ * the later call stays valid.
  */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?

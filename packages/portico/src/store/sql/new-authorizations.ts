@@ -6,8 +6,8 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Starts authorizations that a person approved. One transaction marks the approved row, for example
- * a consent request, and inserts the authorization with its code.
+ * Starts authorizations that a user approved. One transaction marks the approved row, for example a
+ * consent request, and inserts the authorization with its code.
  */
 export class NewAuthorizations {
   readonly #database: Database;
@@ -58,7 +58,7 @@ export interface BeginningConditions {
   readonly prior?: PriorAuthorization | null;
   /**
    * The hash of a stored consent request that must still be waiting. This transaction answers the
-   * request. An operation that ends the person's requests either ends this request first, or finds
+   * request. An operation that ends the user's requests either ends this request first, or finds
    * the new authorization.
    */
   readonly question?: string | null;

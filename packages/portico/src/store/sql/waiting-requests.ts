@@ -103,8 +103,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Lock the row that every call writes first, so that no other request is added between the count
-  // and the insert.
+  // First write the row `BUDGET_ROW`, which locks it. Every call does this, so no other request is
+  // added between the count and the insert.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
     [BUDGET_ROW],
