@@ -257,7 +257,7 @@ export interface Contribution {
   readonly endsRequests?: EndsRequests;
   /**
    * Returns whether to revoke another authorization of the same person and client when an operator
-   * revokes one. Receives the details of both.
+   * revokes an authorization. Receives the details of the two authorizations.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */

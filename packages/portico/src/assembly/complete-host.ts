@@ -7,16 +7,17 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * Creates the defaults for methods and properties that a host leaves out. Portico calls these
- * functions while it creates the server, and only for missing members.
+ * The defaults for methods and properties that a host omits. `log`, `renderer` and `passwordHasher`
+ * create a default while the server is created, and only if the host omits it. The other methods
+ * replace the host's methods.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the client address of the current request, or null if it is unknown. Called if the
-   * framework's request contains no address.
+   * Returns the client's IP address for the current request, or null if the address is unknown.
+   * Called if the framework's request contains no address.
    */
   clientAddress(): string | null;
   /** Receives audit events, which are also written to the log. */
@@ -228,7 +229,7 @@ export function withReturn(
 }
 
 /**
- * Returns the client address from the framework's request: `ip`, which follows the framework's
+ * Returns the client's IP address from the framework's request: `ip`, which follows the framework's
  * proxy setting, or the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {

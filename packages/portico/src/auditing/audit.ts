@@ -221,7 +221,7 @@ export type AuditEvent =
    * - `staged`: a new key is published and signs later.
    * - `removed`: a key is no longer published.
    *
-   * A key is either created or staged, never both.
+   * A new key is either created or staged, so it causes only one of these two events.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -306,7 +306,7 @@ export interface AuditedSignIn {
    * reveal it.
    */
   readonly person: PersonReference | null;
-  /** The client address. Null if the host does not know it. */
+  /** The IP address that the attempt came from. Null if the host does not know it. */
   readonly address: string | null;
   /** The request id in the response, or null. */
   readonly requestId: string | null;
@@ -330,19 +330,19 @@ export interface FailedClientAuthentication {
    * text, even a secret.
    */
   readonly clientId: string | null;
-  /** The client address. Null if the host does not know it. */
+  /** The IP address that the attempt came from. Null if the host does not know it. */
   readonly address: string | null;
 }
 
 /**
- * Passes an event to the host. Never rejects. The change has already happened, so a failure is only
- * logged.
+ * Passes an event to the host. Never rejects. The change that the event reports has already
+ * happened, so a failure is only logged.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
  * Returns an Audit that passes events to `taken`. If `taken` fails, the failure is only logged,
- * because the change has already happened.
+ * because the change that the event reports has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {

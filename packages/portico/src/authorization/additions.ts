@@ -27,8 +27,8 @@ export interface AllowedAuthorization extends Pick<
 > {
   readonly client: Client;
   /**
-   * The earlier authorization whose consent also covers this one. Null if the person answered on
-   * the consent page.
+   * The earlier authorization whose consent also covers this authorization. Null if the person
+   * answered on the consent page.
    */
   readonly prior: PriorAuthorization | null;
   /** The HTTP request with the person's answer. */

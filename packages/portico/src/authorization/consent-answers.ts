@@ -139,8 +139,8 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // A client can change its redirect URIs until its first use. So check that it still has the
-      // redirect URI that the person saw.
+      // A client can change its redirect URIs until its first use. So check that the client still
+      // has the redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
     // Call the features before storing the answer. If a feature throws, the consent request stays

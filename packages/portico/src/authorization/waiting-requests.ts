@@ -58,7 +58,7 @@ const MOST_BYTES = 6144;
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** The approximate size of a row without the parameters. */
 export const ROW_BYTES = 300;
-/** The `Retry-After` when the budget is used up, in seconds. */
+/** The `Retry-After` for requests that do not fit in the budget, in seconds. */
 const TRY_AGAIN = 60;
 
 interface WaitingCookie {
@@ -79,9 +79,7 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/**
- * A cookie's content. Each flag is 1 if it is true. Trailing flags are left out if they are false.
- */
+/** A cookie's content. Each flag is 1 if it is true. Trailing flags that are false are omitted. */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
@@ -94,8 +92,8 @@ export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Browsers send them only to the authorization endpoint, because
-   * they would waste space in other requests.
+   * The attributes of the cookies. Browsers send the cookies only to the authorization endpoint,
+   * because the cookies would waste space in other requests.
    */
   readonly #attributes: string;
 

@@ -16,7 +16,7 @@ export interface ClientChanges {
   readonly name?: string;
   /** Metadata that features add. Each field that you pass replaces its previous values. */
   readonly metadata?: FurtherValues;
-  /** The redirect URIs to add. They may include existing ones. */
+  /** The redirect URIs to add. They may include existing redirect URIs. */
   readonly addRedirectUris?: readonly string[];
   /** The redirect URIs to remove. Each must match an existing one exactly. */
   readonly removeRedirectUris?: readonly string[];
@@ -120,7 +120,7 @@ export async function changedClient(
   };
 }
 
-/** Returns the current values, plus the added ones, minus the removed ones. */
+/** Returns the current values, plus the added values, without the removed values. */
 function list(
   what: string,
   has: readonly string[],

@@ -141,8 +141,8 @@ export class Clients {
   }
 
   /**
-   * Returns the metadata that features added to these clients, by client id. Clients without such
-   * metadata are left out.
+   * Returns the metadata that features added to these clients, by client id. Omits clients without
+   * such metadata.
    */
   metadataOf(clients: readonly Client[]): Promise<ReadonlyMap<string, FurtherValues>> {
     return this.#server.furtherMetadata.findAll(clients.map(({ id }) => id));

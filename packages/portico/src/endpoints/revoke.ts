@@ -22,7 +22,7 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // Try both kinds of tokens, and ignore `token_type_hint`.
+    // Ignore `token_type_hint`, and look for an access token and a refresh token.
     if (!(await this.#revokeAccessToken(token, clientId)))
       await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };

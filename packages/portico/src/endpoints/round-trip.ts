@@ -29,7 +29,7 @@ export interface SeenRequest {
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** The client address that the application reports. */
+  /** The client's IP address, as the application reports it. */
   readonly address: string | null;
 }
 
@@ -61,7 +61,7 @@ interface Keys {
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/** Derives both keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
+/** Derives the two keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {

@@ -45,7 +45,7 @@ export class TokenEndpoint {
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these header fields now: after the tokens are issued, nothing may fail.
+    // Prepare these header fields now, because nothing may fail after the tokens are issued.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

@@ -39,7 +39,7 @@ export interface RevokedPerson {
 
 /** The data that `erasePerson` removed. */
 export interface ErasedPerson {
-  /** How many authorizations this call removed, including ended ones. */
+  /** How many authorizations this call removed, including ended authorizations. */
   readonly authorizations: number;
   /** How many consent requests were removed, with or without a decision. */
   readonly requests: number;
@@ -59,7 +59,8 @@ export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
  * Whether revoking one authorization also revokes another authorization of the same person and
- * client. Called when an operator revokes the first one. Receives the details of both.
+ * client. Called when an operator revokes the first authorization. Receives the details of the two
+ * authorizations.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
@@ -251,7 +252,8 @@ export class Access {
   }
 
   /**
-   * Revokes the person's other authorizations for this client that must end together with this one.
+   * Revokes the person's other authorizations for this client that must end together with this
+   * authorization.
    */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>

@@ -57,11 +57,12 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly mark: string | null;
   /**
    * The refresh token that the client used, if the client's profile keeps this token valid. Null if
-   * it is replaced.
+   * a new token replaces it.
    */
   readonly again?: string | null;
   /**
-   * Whether this refresh token, or an earlier one of the authorization, was issued without a key.
+   * Whether this refresh token, or an earlier refresh token of the authorization, was issued
+   * without a key.
    */
   readonly isBoundLate?: boolean;
 }

@@ -15,8 +15,8 @@ export interface TokenRequest {
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response for the client with its current rights. Called after the store confirmed
-   * that the tokens were issued. Throws if the server would refuse the request now.
+   * Returns the response, for the client's current rights. Called after the store confirmed that
+   * the tokens were issued. Throws if the server would refuse the request now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
   /** Whether to forget the stored response if `answer` refuses the request. */

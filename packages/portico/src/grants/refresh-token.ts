@@ -150,7 +150,7 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /**
    * Handles a token that another request has used since this request checked it. Within the retry
-   * window, both requests get the same response.
+   * window, the two requests get the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -168,8 +168,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: the requested ones, or all scopes that still apply
-   * if none are requested.
+   * Returns the scopes for the new access token: the requested scopes, or all scopes that still
+   * apply if the request names none.
    */
   #narrowed(
     inForce: readonly string[],
@@ -186,8 +186,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws unless the request asks for the scopes that the first response contained. Other scopes
-   * would need another token.
+   * Throws unless the request asks for the scopes that the first response contained. A request for
+   * other scopes would need a different access token.
    */
   #requireSame(
     client: Client,

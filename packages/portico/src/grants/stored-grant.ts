@@ -12,7 +12,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** Checks that apply to both stored grants, authorization codes and refresh tokens. */
+/** Checks that apply to the two stored grants: authorization codes and refresh tokens. */
 
 export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
 

@@ -38,7 +38,7 @@ interface Failures {
   /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether a refused attempt was already reported as the first one. */
+  /** Whether a refused attempt was already reported as the first refused attempt. */
   readonly reported: boolean;
 }
 

@@ -169,8 +169,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code of this error. The message is left out, because
- * it may contain a command line with a password.
+ * Returns an error with only the class and the code of this error. Omits the message, because it
+ * may contain a command line with a password.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {

@@ -14,7 +14,9 @@ import {
 
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/** How long an undelivered message is retried when an operator requests it, in milliseconds. */
+/**
+ * How long an undelivered message is retried after an operator requests a retry, in milliseconds.
+ */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */

@@ -12,7 +12,7 @@ export interface GrantRules {
    */
   readonly begins: Beginning | null;
   /**
-   * Which clients may use the grant. `any`: all clients, including public and unverified ones.
+   * Which clients may use the grant. `any`: all clients, including public and unverified clients.
    * `confidential`: only clients that authenticate. A client that registers itself for such a grant
    * needs an initial access token.
    */

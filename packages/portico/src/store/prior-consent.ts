@@ -16,8 +16,8 @@ export interface AskedConsent {
 /**
  * Finds an earlier authorization that covers this request, so that the server can skip the consent
  * page. A feature implements this interface. Before Portico writes the new authorization, it checks
- * that the earlier one is still active. The new authorization records which earlier one it is based
- * on (`goesBackTo`).
+ * that the earlier authorization is still active. The new authorization records which earlier
+ * authorization it is based on (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -47,8 +47,8 @@ export interface PriorAuthorization {
 
 /**
  * Returns the details for a new authorization that `prior` makes possible. An authorization can be
- * based on another one that is based on a third, and so on. The details contain the lowest id in
- * this chain.
+ * based on a second authorization that is based on a third, and so on. The details contain the
+ * lowest id in this chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);

@@ -143,7 +143,7 @@ export class Pruning {
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
     // Also remove tokens further into the table. If the access token lifetime was shortened, later
-    // tokens expire before the first ones. The first search alone would then remove fewer tokens
+    // tokens expire before the first tokens. The first search alone would then remove fewer tokens
     // than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;

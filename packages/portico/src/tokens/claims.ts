@@ -58,7 +58,7 @@ export function claimNameProblem(name: string): string | null {
 
 /**
  * Returns the claims that the scopes release, in the order of the scopes. For each scope, OpenID
- * Connect's claims come before the configured ones.
+ * Connect's claims come before the configured claims.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -83,8 +83,8 @@ export type ClaimsMapper = (
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * Collects the claims about a person that the granted scopes release. If both the profile and the
- * host's mapper contain a claim, the profile's value is used.
+ * Collects the claims about a person that the granted scopes release. If the profile and the host's
+ * mapper contain the same claim, the profile's value is used.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;

@@ -48,8 +48,8 @@ export interface ProvedKey {
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers. Call this before anything is issued: after that, nothing may
-   * fail.
+   * Returns the response headers. Call this method before the server issues tokens, because nothing
+   * may fail after that.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

@@ -236,8 +236,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns those of these scopes that are offered and allowed. A scope is allowed if it needs no
- * permission or the person currently has the permission.
+ * Returns the scopes that are offered and allowed. A scope is allowed if it needs no permission or
+ * the person currently has the permission.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

@@ -71,10 +71,10 @@ export function withFields(reply: Reply, fields: Readonly<Record<string, string>
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status of error codes. All others use 400 (RFC 6749 section 5.2). */
+/** The HTTP status of error codes. Codes that are not listed use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status of bearer error codes. All others use 401. */
+/** The HTTP status of bearer error codes. Codes that are not listed use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,

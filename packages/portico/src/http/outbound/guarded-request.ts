@@ -178,8 +178,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates and the default ones. Call this once,
- * because it reads all certificate authorities.
+ * Returns connection options that trust these certificates and the default certificates. Call this
+ * once, because it reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {

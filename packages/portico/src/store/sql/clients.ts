@@ -289,7 +289,7 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether both clients are equal in all columns that `UPDATE_CLIENT` sets. */
+/** Whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }

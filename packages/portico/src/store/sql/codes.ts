@@ -90,7 +90,7 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization, unless a new code replaced this one. Returns why no tokens were
+   * Revokes the authorization, unless a new code replaced this code. Returns why no tokens were
    * issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {

@@ -131,8 +131,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns the number
-   * of ended requests, and the last id read (null: there are no more requests).
+   * Reads the first `limit` requests after this id, and ends the waiting requests. Returns the
+   * number of ended requests, and the last id read (null: there are no more requests).
    */
   endRequests(
     after: string,

@@ -35,8 +35,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns the number of revoked authorizations, and the last id read (null:
-   * there are no more, and all revocations are durable).
+   * the active authorizations. Returns the number of revoked authorizations, and the last id read
+   * (null: there are no more, and all revocations are durable).
    */
   async revokeFamilies(
     after: string,
@@ -64,7 +64,7 @@ export class EverythingIssued {
   /**
    * Reads the first `limit` authorizations with ids above `after`. Revokes each active one that was
    * allowed without the consent page because of an authorization with an id up to `newestId`. Also
-   * returns how many of them were active.
+   * returns how many of these authorizations were active.
    */
   async revokeGoingBack(
     after: string,

@@ -81,10 +81,10 @@ const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write: on some engines a read takes no lock, and on others
- * it fixes a snapshot. The write must change a value, because Galera detects conflicts between
- * nodes only by changed rows. The new value has no effect except that the row is kept a millisecond
- * longer.
+ * Locks the earlier authorization with a write: on some engines a read takes no lock, and on other
+ * engines it fixes a snapshot. The write must change a value, because Galera detects conflicts
+ * between nodes only by changed rows. The new value has no effect except that the row is kept a
+ * millisecond longer.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

@@ -24,10 +24,10 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. If the budget is used up, removes the oldest requests of
-   * the network that uses the most bytes, but only if that network uses more than this request's
-   * network would use. Returns false if there is still no room. Without a budget, the request is
-   * not counted.
+   * Stores the request within the budget. If the request does not fit in the budget, removes the
+   * oldest requests of the network that uses the most bytes, but only if that network uses more
+   * than this request's network would use. Returns false if the request still does not fit. Without
+   * a budget, the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -93,7 +93,7 @@ const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 const REMOVED_AT_ONCE = 200;
 /**
  * The maximum number of requests that a new request may replace. This is enough even if the longest
- * possible request replaces the shortest ones.
+ * possible request replaces the shortest possible requests.
  */
 const MOST_LEAVING = 300;
 
