@@ -96,10 +96,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
-   * Ends access after sessions of your application have ended, for example at sign-out. Call this
-   * method even if `oauth_server:back_channel_logout` is off.
+   * Ends clients' access after sessions of your application have ended, for example at sign-out.
+   * Call this method even if `oauth_server:back_channel_logout` is off.
    *
-   * Clients that the person signed in to with such a session are notified and lose access
+   * Clients that the person signed in to with an ended session are notified and lose access
    * (docs/signing-out.md). Rejects if the store cannot be reached; call the method again in that
    * case. Throws if the session or the person is not a valid string.
    *

@@ -26,7 +26,7 @@ export interface SecurityProfile {
   readonly redirectStatus: 302 | 303;
   /** Whether a refresh token stays valid after its use. If false, each use replaces the token. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong one. */
+  /** Whether a missing code verifier counts as a wrong code verifier. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;

@@ -34,7 +34,7 @@ export interface AuditRecord {
   readonly requestId: string | null;
   /** The id of the authorization that the event is about. */
   readonly authorization: string | null;
-  /** The reason, for events that have one. */
+  /** The event's reason. Null if the event has no reason. */
   readonly reason: string | null;
   /** All other properties of the event, with names in snake_case. Times are in ISO 8601 format. */
   readonly details: Readonly<Record<string, unknown>>;

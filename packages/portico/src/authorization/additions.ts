@@ -51,11 +51,13 @@ export interface AuthorizationAdditions {
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Decides whether a response to a client may be sent to a URI. */
   readonly mayRedirect: MayRedirect;
-  /** The response modes: `query`, and those of features. */
+  /** The response modes: `query`, and the response modes of features. */
   readonly responseModes: ResponseModes;
   /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /** A step before the consent page, for example a new sign-in. Null if no feature adds one. */
+  /**
+   * A step before the consent page, for example a new sign-in. Null if no feature adds such a step.
+   */
   readonly interaction: Interaction | null;
   /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];

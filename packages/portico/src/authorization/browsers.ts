@@ -59,8 +59,8 @@ export class Browsers {
   }
 
   /**
-   * Returns this browser's secret for this person. Consent is bound to it. The secret stays the
-   * same until this method is called for another person.
+   * Returns this browser's secret for this person. Consent is bound to the secret. The secret stays
+   * the same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -123,7 +123,7 @@ function newBrowser(renewed: boolean): Browser {
 /**
  * Whether the browser opens a page. If not, a browser without a cookie gets no new cookie. Forms
  * from another site and embedded pages arrive without the browser's cookie. A new cookie would
- * replace the existing one, and the person could no longer answer open consent pages.
+ * replace the existing cookie, and the person could no longer answer open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -220,7 +220,7 @@ export class ConsentAnswers {
     };
   }
 
-  /** Returns these details together with those from features, or undefined if there are none. */
+  /** Returns these details and the features' details, or undefined if there are no details. */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,

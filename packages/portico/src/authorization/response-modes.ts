@@ -20,7 +20,7 @@ export interface ResponseMode {
 /** Where a response goes, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** The state that the client sent. Null if the client sent no state or more than one. */
+  /** The state that the client sent. Null if the client sent no state or several states. */
   readonly state: string | null;
 }
 

@@ -145,9 +145,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if it has too
-   * many, but never this request. `begin` cannot count them if another site posts the form, because
-   * the browser then sends no cookies.
+   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if there are
+   * too many, but never this request. `begin` cannot count the waiting requests if another site
+   * posts the form, because the browser then sends no cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;

@@ -246,8 +246,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method for this type of assertion. If several methods have the type, returns the one
- * that recognizes the assertion, or the last one.
+ * Returns the method for this type of assertion. If several methods have the type, returns the
+ * method that recognizes the assertion, or the last method.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);

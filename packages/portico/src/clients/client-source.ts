@@ -21,8 +21,8 @@ export interface ClientSource {
   refusal(url: string): string | null;
   /**
    * Returns the client with the metadata from its description, even if the client is revoked.
-   * Fetches the description if the stored one is missing or stale. Throws a page error if the
-   * description is not valid.
+   * Fetches the description if the stored description is missing or stale. Throws a page error if
+   * the description is not valid.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**

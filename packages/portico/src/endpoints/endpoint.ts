@@ -14,7 +14,8 @@ import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /**
- * An endpoint of the server. A mount routes its path to it. `csrf_exempt_routes` contains its name.
+ * An endpoint of the server. A mount routes requests for the endpoint's path to the endpoint.
+ * `csrf_exempt_routes` contains the endpoint's name.
  */
 export interface Endpoint {
   /** The endpoint's name, for example `oauth_server_token`. */

@@ -19,9 +19,9 @@ export interface EndpointDescription {
    */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint serves a description of the issuer. Clients then also look for it at a
-   * second URL, in which the path of the issuer follows the path of the endpoint (RFC 8414 section
-   * 3.1).
+   * Whether the endpoint serves a description of the issuer. Clients then also look for the
+   * description at a second URL, in which the path of the issuer follows the path of the endpoint
+   * (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
   /** Loads the OpenAPI description of each of the endpoint's methods. */

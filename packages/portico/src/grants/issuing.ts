@@ -112,7 +112,7 @@ export class Issuing {
 
   /**
    * Prepares tokens for a person. Adds an ID token if the scopes include `openid`. Adds a refresh
-   * token if the client may use one.
+   * token if the client may use refresh tokens.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;

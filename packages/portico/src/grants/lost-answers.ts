@@ -31,8 +31,8 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. Each further response replaces the oldest one. This is
- * enough: when the database fails, at most one response per database connection is lost.
+ * The maximum number of stored responses. Each further response replaces the oldest response. This
+ * is enough: when the database fails, at most one response per database connection is lost.
  */
 const MOST_KEPT = 1000;
 /**

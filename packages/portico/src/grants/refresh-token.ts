@@ -87,7 +87,7 @@ export class RefreshTokenGrant implements TokenGrant {
    *
    * In one case, the authorization ends: it had refresh tokens without a key and was bound to a key
    * later, and now a used token arrives without that key. An attacker may have been the first to
-   * prove a key, and this request may come from the owner.
+   * prove a key, and this request may come from the real client.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;

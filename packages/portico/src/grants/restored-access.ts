@@ -40,7 +40,8 @@ export async function endAllAccess(
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
   // End waiting requests before authorizations, in this order: sign-in, then consent. If a user
-  // answers a request at the same time, the next step ends what the request has become.
+  // answers a request at the same time, the next step ends the resulting consent request or
+  // authorization.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));

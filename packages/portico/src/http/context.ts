@@ -24,7 +24,7 @@ const requests = new AsyncLocalStorage<Answering>();
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an existing id to a function that would create one.
+  // Prefer an existing id to a function that would create a new id.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();

@@ -61,8 +61,8 @@ export class KeyRing {
    *
    * - This process knew keys, and none are left in the directory. `all` and `published` throw as
    *   well.
-   * - There never was a key, but the store has authorizations that need one. `published` throws as
-   *   well.
+   * - There never was a key, but the store has authorizations that need a key. `published` throws
+   *   as well.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(

@@ -183,8 +183,8 @@ export class Rotation {
   }
 
   /**
-   * Removes the second file names of removed keys. A key has two names while another process
-   * renames it, but the key ring knows only one. If the other name remained, the key would be
+   * Removes the second file names of removed keys. A key has two file names while another process
+   * renames it, but the key ring knows only one name. If the other name remained, the key would be
    * published again.
    */
   async #removeOtherNames(

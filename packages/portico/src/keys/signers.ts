@@ -66,7 +66,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // If several signers have no `signsFrom`, the last one signs.
+  // If several signers have no `signsFrom`, the last of these signers signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))

@@ -91,7 +91,9 @@ export interface ListedMessage {
   readonly kind: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /** The message's state. An `undelivered` message is retried only if an operator asks for it. */
+  /**
+   * The message's state. An `undelivered` message is retried only if an operator requests a retry.
+   */
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed. */
   readonly attempts: number;

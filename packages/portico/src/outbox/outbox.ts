@@ -160,7 +160,7 @@ export class Outbox {
 
   /**
    * Returns the receivers whose messages were dropped in the last month because 20,000 messages
-   * were already waiting. Returns at most 50 receivers, those with the most dropped messages first.
+   * were already waiting. Returns at most 50 receivers, starting with the most dropped messages.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];

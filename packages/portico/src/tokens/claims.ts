@@ -71,8 +71,8 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Returns claims about a person, in addition to those from `getProfile()`. Cannot replace a claim
- * from `getProfile()`.
+ * Returns claims about a person, in addition to the claims from `getProfile()`. Cannot replace a
+ * claim from `getProfile()`.
  *
  * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
  * scope in `oauth_server:scopes` that lists the claim under `claims`. Each dropped claim is logged

@@ -38,7 +38,7 @@ export class Resources {
   /** The scopes about a user. They are available for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource for requests that do not name one. It can be null. */
+  /** `audience` is the resource for requests that name no resource. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -57,7 +57,7 @@ export class Resources {
   }
 
   /**
-   * Returns the scopes that can be granted for this audience (null: no audience). A resource's
+   * Returns the scopes that can be granted for this audience. Null means no audience. A resource's
    * scopes can be granted only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {

@@ -12,7 +12,7 @@ import { OutboundError } from './limits.ts';
  * certificate authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust, in addition to those that Node trusts. */
+  /** PEM certificates to trust, in addition to the certificates that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
@@ -152,7 +152,8 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // If the server switches protocols, the request ends without an error. So report one.
+      // If the server switches protocols, the request ends without an error. So report an error
+      // here.
       sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });

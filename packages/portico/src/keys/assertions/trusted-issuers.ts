@@ -105,9 +105,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Verifies an assertion about a person. Throws a JwsError with the reason if it is not valid for
-   * this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes nothing
-   * to the store.
+   * Verifies an assertion about a person. Throws a JwsError with the reason if the assertion is not
+   * valid for this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes
+   * nothing to the store.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);

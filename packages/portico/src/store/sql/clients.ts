@@ -168,7 +168,7 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
-   * the client, or if the client is revoked. A given logo replaces the old one, and null removes
+   * the client, or if the client is revoked. A given logo replaces the old logo, and null removes
    * it. `addition` may run twice, so its second run must not change the result.
    */
   updateClient(

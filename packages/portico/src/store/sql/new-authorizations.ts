@@ -52,8 +52,8 @@ export class NewAuthorizations {
 /** The conditions that must still be met when an authorization is written. */
 export interface BeginningConditions {
   /**
-   * An earlier authorization that must be active and still cover the new one. It cannot be revoked
-   * during this transaction.
+   * An earlier authorization that must be active and still cover the new authorization. The earlier
+   * authorization cannot be revoked during this transaction.
    */
   readonly prior?: PriorAuthorization | null;
   /**

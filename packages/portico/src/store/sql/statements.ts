@@ -104,9 +104,9 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key. Ends those without an outcome by setting the outcome
- * `void`. Returns how many it ended, and the last key that it read. The key is null if there are no
- * more rows.
+ * Reads the first `limit` rows after this key. Ends the rows without an outcome by setting their
+ * outcome to `void`. Returns how many rows it ended, and the last key that it read. The key is null
+ * if there are no more rows.
  */
 export async function voidOpen(
   connection: SqlConnection,

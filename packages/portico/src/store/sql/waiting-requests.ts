@@ -72,7 +72,7 @@ export class WaitingRequestRecords {
 
   /**
    * Removes the first `limit` requests after this key. Returns the number of removed requests, and
-   * the last key read (null: there are no more requests).
+   * the last key that it read. The key is null if there are no more requests.
    */
   async endWaitingRequests(
     after: string,
