@@ -158,7 +158,10 @@ export type AuditEvent =
       /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again, after the access was ended. */
+  /**
+   * An administrator lets organizations give access again, after an administrator had ended that
+   * access.
+   */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;

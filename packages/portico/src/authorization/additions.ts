@@ -46,7 +46,7 @@ export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | 
 export interface AuthorizationAdditions {
   /** Finds clients that are not registered. Null if every client must be registered. */
   readonly clientSource: ClientSource | null;
-  /** Stores requests that clients send directly. Null if no feature does this. */
+  /** Stores requests that clients send directly. Null if no feature stores such requests. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Decides whether a response to a client may be sent to a URI. */

@@ -128,7 +128,8 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if the visitor cannot answer it in this browser, or if it has expired.
+   * Throws a page error if the visitor cannot answer the request in this browser, or if the request
+   * has expired.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;

@@ -83,7 +83,7 @@ interface Opened {
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
- * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
+ * Keeps authorization requests until a user has signed in (AS-7.13, AS-7.14). Anyone can send a
  * request, so Portico keeps it in the browser, in an encrypted cookie whose name contains the
  * request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
  * budget. The cookie then contains a secret that identifies the stored request.

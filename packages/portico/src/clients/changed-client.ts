@@ -18,7 +18,7 @@ export interface ClientChanges {
   readonly metadata?: FurtherValues;
   /** The redirect URIs to add. They may include existing redirect URIs. */
   readonly addRedirectUris?: readonly string[];
-  /** The redirect URIs to remove. Each must match an existing one exactly. */
+  /** The redirect URIs to remove. Each must match an existing redirect URI exactly. */
   readonly removeRedirectUris?: readonly string[];
   /**
    * Private-use schemes without a dot that the added redirect URIs may use. See

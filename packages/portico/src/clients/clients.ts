@@ -57,8 +57,8 @@ export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   /**
-   * When the previous secret stops working, in milliseconds since 1970. Null if it has already
-   * stopped.
+   * When the previous secret stops working, in milliseconds since 1970. Null if the previous secret
+   * has already stopped working.
    */
   readonly previousExpiresAt: number | null;
 }

@@ -93,7 +93,7 @@ export class AuthorizeReplies {
 
   /**
    * Sends the response to the client, in the response mode of the request. If `question` is set,
-   * the user must first confirm.
+   * the user must first agree to continue.
    */
   async send(
     request: Request,

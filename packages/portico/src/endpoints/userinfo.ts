@@ -8,7 +8,7 @@ import { jsonReply, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
- * the person that the scopes of the token include.
+ * the user that the scopes of the token include.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;

@@ -64,7 +64,9 @@ export type ForgetsPerson = (person: PersonReference) => Promise<void>;
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
-/** Lists and ends access, for console commands and an administrator's pages. */
+/**
+ * Lists authorizations and ends clients' access, for console commands and an administrator's pages.
+ */
 export class Access {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];

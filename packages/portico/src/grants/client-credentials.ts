@@ -6,7 +6,7 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues a token to the client itself (RFC 6749 section 4.4). The token belongs to no person, and
+ * Issues a token to the client itself (RFC 6749 section 4.4). The token is not for a user, and
  * there is no refresh token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
@@ -46,7 +46,7 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, without scopes about a person. If the client requests no scopes,
+ * Returns the requested scopes, without scopes about a user. If the client requests no scopes,
  * returns all of its scopes. Many clients request every scope in the metadata. So a client that has
  * the service scope gets this scope in place of offered scopes that it may not have.
  */

@@ -70,7 +70,8 @@ export class LostAnswers {
    * any other request.
    *
    * The returned function first finds out whether the code or token was used. If it was not, the
-   * function calls `otherwise`. It rejects with the store's error while the store is not available.
+   * function calls `otherwise`. The function rejects with the store's error while the store is not
+   * available.
    */
   find(
     client: Client,

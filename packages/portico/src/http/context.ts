@@ -54,9 +54,9 @@ export function currentRequestId(): string | null {
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`. A line's own id is
- * kept. The returned log never throws: if the application's log fails, the line is lost, but no
- * request fails and the process does not end.
+ * Returns a log that adds the current request's id to each line as `requestId`. If a line already
+ * has an id, keeps that id. The returned log never throws: if the application's log fails, the line
+ * is lost, but no request fails and the process does not end.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
