@@ -8,9 +8,9 @@ import type { PersonReference } from '../person.ts';
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * The administrator who acts: a user of the console, or a person who is signed in on an
- * administrator's page. The code that handles the request sets it. It never comes from the request
- * itself.
+ * The administrator who acts: `console` for console commands, or the person who is signed in on an
+ * administrator's page. The code that handles the request sets this value. It never comes from the
+ * request itself.
  */
 export type Administrator = 'console' | PersonReference;
 

@@ -189,8 +189,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ if the person's permissions have changed or the person checked other boxes.
-    // In that case, the store finds no authorization with these scopes.
+    // The scopes differ from the first answer if the person's permissions have changed or the
+    // person checked other boxes. In that case, the store finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);

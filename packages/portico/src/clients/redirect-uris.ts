@@ -83,8 +83,8 @@ function hasScheme(uri: string, scheme: string): boolean {
 
 /**
  * Schemes that browsers, operating systems or several programs handle, so they never belong to a
- * single application. `SYSTEM_SCHEME` matches more of them, for example Windows settings and tools
- * (`ms-…`, `…-ms`).
+ * single application. `SYSTEM_SCHEME` matches more of these schemes, for example Windows settings
+ * and tools (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
   (

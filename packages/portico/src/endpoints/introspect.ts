@@ -69,7 +69,7 @@ export class IntrospectEndpoint {
 
 /**
  * Rejects clients without the right to introspect. A public client cannot be registered with this
- * right. It is rejected here too, because its id is not a secret.
+ * right. Rejects public clients here too, because a public client's id is not a secret.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

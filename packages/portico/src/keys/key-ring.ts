@@ -150,7 +150,7 @@ export class KeyRing {
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
     // Take the file's name from the listing. The name must not come from a file's contents, because
-    // this file is removed. Another process may remove it at the same time.
+    // this method removes the file with this name. Another process may remove it at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))

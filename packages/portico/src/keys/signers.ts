@@ -39,8 +39,8 @@ export interface KeySigner {
    * Signs these bytes (RFC 7518 section 3):
    *
    * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
-   * - ES256: ECDSA with SHA-256, as 64 bytes that contain both numbers one after the other, without
-   *   DER.
+   * - ES256: ECDSA with SHA-256, as 64 bytes: the signature's two numbers, one after the other,
+   *   without DER.
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server stops waiting. If this method rejects, or the public key does

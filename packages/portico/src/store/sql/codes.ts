@@ -58,8 +58,8 @@ export class CodeRecords {
 
   /**
    * Marks the code as used without issuing tokens, because the request did not match the code. If
-   * the code was already used and its own client sends it again, revokes the authorization. Returns
-   * whether this call revoked the authorization.
+   * the code was already used and the client that owns the code sends it again, revokes the
+   * authorization. Returns whether this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;

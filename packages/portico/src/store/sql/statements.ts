@@ -52,9 +52,10 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that match the condition, ordered by its column. Do not
- * remove the order. PostgreSQL plans the statement without its values and expects a third of the
- * table to match. Without the order, it would read the whole table instead of the index.
+ * Returns the keys of at most `limit` rows that match the condition, ordered by the condition's
+ * column. Do not remove the order. PostgreSQL plans the statement without its values and expects a
+ * third of the table to match. Without the order, it would read the whole table instead of the
+ * index.
  */
 export async function keysWhere(
   connection: SqlConnection,
