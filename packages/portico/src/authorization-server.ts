@@ -25,7 +25,7 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Properties that features add to the server. Declare the properties of your feature here. */
+/** Properties that features add to the server. Declare your feature's properties here. */
 export interface FeatureMembers {
   /**
    * The initial access tokens that let clients register themselves. Present if
@@ -96,10 +96,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
-   * Ends access after sessions of your application have ended, for example at sign-out. Call this
-   * method even if `oauth_server:back_channel_logout` is off.
+   * Ends clients' access after sessions of your application have ended, for example at sign-out.
+   * Call this method even if `oauth_server:back_channel_logout` is off.
    *
-   * Clients that the person signed in to with such a session are notified and lose access
+   * Clients that the person signed in to with an ended session are notified and lose access
    * (docs/signing-out.md). Rejects if the store cannot be reached; call the method again in that
    * case. Throws if the session or the person is not a valid string.
    *
@@ -109,9 +109,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Like `sessionEnded`, but runs in your own transaction, so either both changes are stored or
-   * neither. Call the returned function after the commit: it writes the audit events and notifies
-   * clients immediately. Otherwise, clients are notified within half a second.
+   * Like `sessionEnded`, but runs in your own transaction, so your change and the end of access are
+   * stored together or not at all. Call the returned function after the commit: it writes the audit
+   * events and notifies clients immediately. If you do not call it, clients are notified within
+   * half a second.
    *
    * @example
    * const committed = await database.transaction(async (connection) => {
@@ -128,9 +129,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
-  /**
-   * Adds requirements of the protected API in addition to tokens. Call it before the first request.
-   */
+  /** Adds settings of the protected API. Call this method before the first request. */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */
   readonly resources: readonly ResourceDescription[];

@@ -159,10 +159,10 @@ export const coreShape = {
 /** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-// These types are written by hand, like those of the features and the kit. If they were derived
+// These types are written by hand, like the types of the features and the kit. If they were derived
 // from the schema, editors would show no doc comments, because the language server of TypeScript 7
-// shows none for mapped types. `npm run configuration` compares keys, types and defaults with the
-// schema.
+// shows no doc comments for mapped types. `npm run configuration` compares keys, types and defaults
+// with the schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets

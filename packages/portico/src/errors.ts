@@ -152,16 +152,19 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The server refuses a request of a browser. It must not redirect to the client (RFC 6749 section
- * 4.1.2.1), so it shows a page. The message and the title are in English, for the log. `text` is
- * for the person, in the person's language.
+ * The server refuses a browser's request. The server must not redirect to the client (RFC 6749
+ * section 4.1.2.1), so it shows a page. The message and the title are in English, for the log.
+ * `text` is for the person, in the person's language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
   /** The exact reason, for the log. With `APP_ENV=dev`, the page shows it too. */
   readonly detail: string | null;
-  /** How many seconds to wait before the same request may succeed. Null if it never will. */
+  /**
+   * How many seconds to wait before the same request may succeed. Null if the request can never
+   * succeed.
+   */
   readonly retryAfter: number | null;
   /**
    * A link to another page on this server. Null if the person can only go back to the application.
@@ -301,7 +304,7 @@ export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** The host took too long to respond. A later attempt may succeed. */
+/** A host method took too long to respond. A later attempt may succeed. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 

@@ -2,7 +2,7 @@ import type { WrittenStore } from './store/write-nothing.ts';
 import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** One part of the doctor's report, about a feature. A part without findings is left out. */
+/** One part of the doctor's report, about a feature. The report omits a part without findings. */
 export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;

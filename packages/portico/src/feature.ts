@@ -221,12 +221,12 @@ export interface Contribution {
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
    * The parameters of authorization requests that the feature reads. A client may send each
-   * parameter once. The server keeps their values with the waiting request and passes them on in
+   * parameter once. The server stores the values with the waiting request and passes them on in
    * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in people to one of the host's pages before the consent page. At most one feature
+   * Sends signed-in users to one of the host's pages before the consent page. At most one feature
    * can provide this.
    */
   readonly interaction?: Interaction;
@@ -236,8 +236,8 @@ export interface Contribution {
    */
   readonly describe?: DescribesDetails;
   /**
-   * Returns details to store with an authorization that a person has just allowed, in addition to
-   * an interaction's details. The server calls it before it stores the authorization. Throw an
+   * Returns details to store with an authorization that a user has just allowed, in addition to an
+   * interaction's details. The server calls it before it stores the authorization. Throw an
    * `AuthorizationPageError` to refuse the authorization.
    */
   readonly keepsDetails?: KeepsDetails;
@@ -251,19 +251,19 @@ export interface Contribution {
   /** Removes the feature's data about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
-   * Ends all requests in the feature's tables that wait for a person's answer. The server calls it
+   * Ends all requests in the feature's tables that wait for a user's answer. The server calls it
    * when an operator ends all access after restoring a backup.
    */
   readonly endsRequests?: EndsRequests;
   /**
-   * Returns whether to revoke another authorization of the same person and client when an operator
-   * revokes one. Receives the details of both.
+   * Returns whether to revoke another authorization of the same user and client when an operator
+   * revokes an authorization. Receives the details of the two authorizations.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a person has allowed a client before. If the protected API sets
+   * Finds the scopes that a user has allowed a client before. If the protected API sets
    * `ResourceNeeds.stepUp`, a new authorization contains these scopes too. At most one feature can
    * provide this.
    */
@@ -273,7 +273,7 @@ export interface Contribution {
    * provide this.
    */
   readonly priorConsent?: PriorConsent;
-  /** Receives people's answers on the consent page. */
+  /** Receives users' answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
    * Returns whether to drop a requested scope that the server cannot grant. If no rule drops the
@@ -281,7 +281,7 @@ export interface Contribution {
    */
   readonly dropsScope?: DropsScope;
   /**
-   * The scopes that a person can choose on the consent page. At most one feature can provide this.
+   * The scopes that a user can choose on the consent page. At most one feature can provide this.
    */
   readonly scopeChoices?: ScopeChoices;
   /**
@@ -301,14 +301,14 @@ export interface Contribution {
    */
   readonly assertionGrant?: AssertionGrant;
   /**
-   * Checks and ends access that an organization granted in place of the person. Without this, the
+   * Checks and ends access that an organization granted in place of the user. Without this, the
    * server accepts no access from organizations. At most one feature can provide it.
    */
   readonly givenAccess?: GivenAccess;
   /** Checks each token before the server issues it. Throws to refuse the token. */
   readonly issuanceCheck?: IssuanceCheck;
   /**
-   * The path of the page where people revoke access, including the base path. At most one feature
+   * The path of the page where users revoke access, including the base path. At most one feature
    * can provide this.
    */
   readonly accessPath?: string;
@@ -359,15 +359,15 @@ export interface Parts {
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
-   * Returns the details to store with an authorization that a person allows on a page of the
-   * feature. `request` contains the person's answer. Returns undefined if there are no details.
+   * Returns the details to store with an authorization that a user allows on a page of the feature.
+   * `request` contains the user's answer. Returns undefined if there are no details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Finds the `sid` of the browser's session. Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
-  /** The path of the page where people revoke access. Null if no feature provides it. */
+  /** The path of the page where users revoke access. Null if no feature provides it. */
   readonly accessPath: string | null;
   /** Returns the whole server. Call it only while you handle a request. */
   readonly server: () => AuthorizationServer;

@@ -114,11 +114,11 @@ export interface ObservedServer {
    */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Reads the first `limit` authorizations after this id, and counts those that are neither revoked
-   * nor expired.
+   * Reads the first `limit` authorizations after this id, and counts the authorizations that are
+   * neither revoked nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Reads the first `limit` clients after this id, and counts those that are not revoked. */
+  /** Reads the first `limit` clients after this id, and counts the clients that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
   /** Counts the messages in the outbox. Returns null if no feature sends messages. */
   outbox(): Promise<OutboxCounts | null>;

@@ -35,7 +35,7 @@ export function queryParameters(request: Request): Parameters {
 
 /**
  * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter is repeated,
- * even an unknown one.
+ * even an unknown parameter.
  */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
@@ -59,7 +59,7 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
 
 /**
  * Like `createParameters`, but throws immediately if any parameter is repeated, even an unknown
- * one.
+ * parameter.
  */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);

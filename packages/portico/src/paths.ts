@@ -18,8 +18,8 @@ export interface BrowserPaths {
 }
 
 /**
- * Returns the paths that browsers request. They contain the whole base path. Even if a proxy
- * removes the base path from requests, it does not add it to responses.
+ * Returns the paths that browsers request. The paths contain the whole base path, because a proxy
+ * that removes the base path from requests does not add it to responses.
  */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {

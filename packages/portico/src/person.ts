@@ -61,7 +61,7 @@ function textProblem(text: string, longest: number): string | null {
   return null;
 }
 
-/** Whether both references identify the same account. */
+/** Whether the two references identify the same account. */
 export function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }

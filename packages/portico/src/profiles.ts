@@ -26,7 +26,7 @@ export interface SecurityProfile {
   readonly redirectStatus: 302 | 303;
   /** Whether a refresh token stays valid after its use. If false, each use replaces the token. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong one. */
+  /** Whether a missing code verifier counts as a wrong code verifier. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
@@ -35,7 +35,10 @@ export interface SecurityProfile {
    * if the issuer has a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
-  /** How far they may be in the future at most, even if the tolerance is longer. */
+  /**
+   * The maximum that `iat` and `nbf` of such an assertion may be in the future, in seconds, even if
+   * the issuer has a longer `clock_tolerance`.
+   */
   readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
@@ -62,7 +65,8 @@ export interface OfferedProfile extends SecurityProfile {
 
 const UNKNOWN_PROFILE = 'its profile is unknown on this server';
 /**
- * A profile for clients whose profile no feature of this server provides. It gives them no tokens.
+ * A profile for clients whose own profile no feature of this server provides. These clients get no
+ * tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',
@@ -150,7 +154,7 @@ export class Profiles {
 
 /**
  * Whether the client uses only introspection. The server's profile does not apply to such a client,
- * because the client receives neither tokens nor data about people.
+ * because the client receives neither tokens nor data about users.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

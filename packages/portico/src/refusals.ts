@@ -17,7 +17,7 @@ import { callerAddress, type CompleteHost } from './host/host.ts';
 export interface Refused {
   /** The endpoint's name, or `token()` for one of your own routes. */
   readonly endpoint: string;
-  /** The request. Null if the host did not pass one. */
+  /** The request. Null if the host did not pass the request. */
   readonly request: Request | null;
   readonly error: Error;
   /** The client's id. Null if the client is unknown. */

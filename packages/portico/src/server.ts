@@ -99,7 +99,7 @@ export interface Server {
   readonly sealer: Sealer;
   /** How the server fetches client documents. */
   readonly fetching: GuardedOptions;
-  /** The paths of the pages for people. */
+  /** The paths of the pages for users. */
   readonly paths: BrowserPaths;
   /** The branding of the pages. Null means Portico's own design. */
   readonly branding: Branding | null;

@@ -19,7 +19,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly basePathStripped?: boolean;
   /** The section `oauth_server`, validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
-  /** Your application. The server asks it about people and their browsers. */
+  /** Your application. The server asks it about users and their browsers. */
   readonly host: Host<Context>;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
@@ -65,8 +65,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly keySigners?: readonly KeySigner[];
   /**
    * Returns a random number from 0 up to, but not including, 1. While an attacker guesses client
-   * secrets, the server uses it to choose which attempts are allowed. Default: the system's random
-   * source.
+   * secrets, the server uses the number to choose which attempts are allowed. Default: the system's
+   * random source.
    */
   readonly random?: () => number;
 }

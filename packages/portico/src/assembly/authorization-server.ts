@@ -39,7 +39,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 
 /**
- * Creates an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.
+ * Creates an authorization server. Does not access the database. `key_path` must be absolute.
  * Throws a ConfigurationError if settings are not valid.
  */
 export function createAuthorizationServer<Context = unknown>(

@@ -15,8 +15,8 @@ export function getBranding(
 }
 
 /**
- * Returns the branding that a feature provides, or null. For a server that knows only its
- * `oauth_server` section. Throws a ConfigurationError that lists all problems.
+ * Like `getBranding`, but for a server that knows only its `oauth_server` section. Throws a
+ * ConfigurationError that lists all problems.
  */
 export function brandingWithoutApplication(
   features: readonly Feature[],
@@ -28,7 +28,9 @@ export function brandingWithoutApplication(
   return found;
 }
 
-/** Returns a host that adds the branding to every page, even to pages that it renders itself. */
+/**
+ * Returns a host that adds the branding to every page, even to pages that the host renders itself.
+ */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;
   const { view } = branding;

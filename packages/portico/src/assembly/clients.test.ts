@@ -91,7 +91,7 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     scopes,
     keys: { algorithms: ALGORITHMS, all: async () => [{ algorithm: 'RS256' }] },
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
-    // In these tests, every host has an address that the server must not contact.
+    // In these tests, every hostname resolves to an address that the server must not contact.
     fetching: {
       allowsLoopback: false,
       anyPort: false,

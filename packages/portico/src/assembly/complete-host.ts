@@ -7,16 +7,17 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * Creates the defaults for methods and properties that a host leaves out. Portico calls these
- * functions while it creates the server, and only for missing members.
+ * The defaults for methods and properties that a host omits. `log`, `renderer` and `passwordHasher`
+ * create a default while the server is created, and only if the host omits it. The other methods
+ * replace the host's methods.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the client address of the current request, or null if it is unknown. Called if the
-   * framework's request contains no address.
+   * Returns the client's IP address for the current request, or null if the address is unknown.
+   * Called if the framework's request contains no address.
    */
   clientAddress(): string | null;
   /** Receives audit events, which are also written to the log. */
@@ -155,11 +156,10 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    // Record the end before the sign-out. If the process stops in between, clients are still
-    // notified.
+    // Record the end of the session before the sign-out. If the process stops in between, clients
+    // are still notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the id is not a string. Otherwise, clients would not be notified, and no one would
-    // see the error.
+    // Throw if the session id is not a string. Otherwise, clients would silently not be notified.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
@@ -215,8 +215,8 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /**
- * Returns the path with `returnTo` as the parameter `return_to`. Adds `acr_values` if the list is
- * not empty.
+ * Returns the path with `returnTo` as the parameter `return_to`. Adds the parameter `acr_values` if
+ * `acrValues` is not empty.
  */
 export function withReturn(
   path: string,
@@ -229,7 +229,7 @@ export function withReturn(
 }
 
 /**
- * Returns the client address from the framework's request: `ip`, which follows the framework's
+ * Returns the client's IP address from the framework's request: `ip`, which follows the framework's
  * proxy setting, or the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {

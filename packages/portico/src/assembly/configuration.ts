@@ -51,7 +51,7 @@ export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
 
 /**
  * Returns the configuration keys that features add, each with its schema. Throws if a feature adds
- * a key that already exists, because its schema would replace the existing one.
+ * a key that already exists, because its schema would replace the existing schema.
  */
 function getKeys(
   features: readonly Feature[],

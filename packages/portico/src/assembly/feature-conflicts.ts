@@ -18,8 +18,9 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if an endpoint of a feature has the name or path of another endpoint. Also throws if its
- * name could belong to a route of the application, because the CSRF check skips routes by name.
+ * Throws if an endpoint of a feature has the name or path of another endpoint. Also throws if the
+ * endpoint's name could be the name of an application route, because the CSRF check skips routes by
+ * name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -110,8 +111,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
-  // A client that starts access for itself gets every scope that it requests. No person's
-  // permissions limit the scopes.
+  // A client that starts access for itself gets every scope that it requests. No user's permissions
+  // limit these scopes.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'confidential', because it begins ` +
@@ -146,8 +147,8 @@ export function collectReading(started: readonly Started[]): RequestReading {
 
 /**
  * Returns the function that delivers each kind of message. Throws if two features deliver the same
- * kind. Also throws if a feature does not declare that it sends messages, because then the tables
- * may be missing.
+ * kind. Also throws if a feature does not declare that it sends messages, because the outbox tables
+ * may then be missing.
  */
 export function collectDeliveries(
   started: readonly Started[],

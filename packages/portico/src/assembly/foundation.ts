@@ -58,7 +58,8 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
    */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
-   * The languages of the host's pages. Defaults to those in the configuration and in `messages`.
+   * The languages of the host's pages. Defaults to the languages in the configuration and in
+   * `messages`.
    */
   readonly speaking?: Speaking;
   /**
@@ -79,8 +80,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the parts that the whole server uses, and starts its features. Opens nothing and writes
- * nothing. Throws a ConfigurationError that lists all problems.
+ * Creates the parts that the whole server uses, and starts its features. Does not access the
+ * database. Throws a ConfigurationError that lists all problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -146,8 +147,8 @@ export function layFoundation(options: ServerParts): Foundation {
 }
 
 /**
- * Returns the store with the records of the features. With telemetry, measures the calls to it. No
- * feature can replace a record of the core.
+ * Returns the store with the records of the features. With telemetry, measures calls to the store.
+ * No feature can replace a record of the core.
  */
 function buildStore(
   database: Database,

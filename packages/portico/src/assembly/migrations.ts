@@ -9,8 +9,9 @@ import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';
 
 /**
- * Returns every schema migration that a server with this configuration needs: those of every
- * server, and those of the features that the configuration turns on. `own` lists your own features.
+ * Returns every schema migration that a server with this configuration needs: the migrations of
+ * every server, and the migrations of the features that the configuration turns on. `own` lists
+ * your own features.
  *
  * @example
  * await migrate(database, migrationsWith(config));

@@ -63,7 +63,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly resource: PublishedResource | null;
   /** Null if every second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** The grants of Portico, then those of features. */
+  /** The grants of Portico, then the grants of features. */
   readonly grants: readonly GrantType[];
   /** The rules of the grant types. They are known before the parts of the server exist. */
   readonly grantTypes: GrantTypes;

@@ -8,13 +8,13 @@ import type { PersonReference } from '../person.ts';
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * The administrator who acts: a user of the console, or a person who is signed in on an
- * administrator's page. The code that handles the request sets it. It never comes from the request
- * itself.
+ * The administrator who acts: `console` for console commands, or the person who is signed in on an
+ * administrator's page. The code that handles the request sets this value. It never comes from the
+ * request itself.
  */
 export type Administrator = 'console' | PersonReference;
 
-/** Options that every administrator's action accepts. */
+/** Options that every administrative action accepts. */
 export interface Acting {
   /** The administrator who acts. Missing if your application's own code acts. */
   readonly by?: Administrator;
@@ -71,8 +71,9 @@ export type AuditEvent =
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why it was revoked: by a detected replay, by the client (RFC 7009), by the person, or by
-         * an administrator (`operator`). `session` means that the person's session ended.
+         * Why the authorization was revoked: by a detected replay, by the client (RFC 7009), by the
+         * person, or by an administrator (`operator`). `session` means that the person's session
+         * ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
@@ -89,7 +90,7 @@ export type AuditEvent =
     }
   /**
    * A client asked to sign a person out, and the host ended the person's session. There is no such
-   * event if the host has its own page for this.
+   * event if the host has its own sign-out page.
    */
   | {
       readonly type: 'signed_out';
@@ -110,8 +111,8 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person. This removes the person's authorizations, their subject, and
-   * their identity in the stored audit log.
+   * An administrator erased a person. This removes the person's authorizations, subject identifier,
+   * and identity in the stored audit log.
    */
   | (Acting & {
       readonly type: 'person_erased';
@@ -127,8 +128,8 @@ export type AuditEvent =
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * How many authorizations ended. The other numbers count what else ended: tokens that clients
-       * got for themselves, waiting requests, and initial access tokens.
+       * The number of authorizations that ended. The other properties count the other ended access:
+       * tokens that clients got for themselves, waiting requests, and initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -141,13 +142,13 @@ export type AuditEvent =
    */
   | (Acting & {
       readonly type: 'subjects_imported';
-      /** The number of people who got a subject. */
+      /** The number of people who were assigned a subject identifier. */
       readonly subjects: number;
     })
   /**
-   * An administrator linked an account to a subject at an organization, or removed the link. The
-   * event does not contain the subject. If the person is erased, the server could not remove the
-   * subject from the event.
+   * An administrator linked an account to a subject identifier at an organization, or removed the
+   * link. The event does not contain the subject identifier, because the server could not remove it
+   * from the event if the person were erased later.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -157,17 +158,23 @@ export type AuditEvent =
       /** The issuer's tenant, or null. */
       readonly tenant: string | null;
     })
-  /** An administrator lets organizations give access again, after the access was ended. */
+  /**
+   * An administrator lets organizations give access again, after an administrator had ended that
+   * access.
+   */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
       /**
-       * The client whose access was allowed again. Null for all clients, except for those whose
-       * access was also ended individually.
+       * The client whose access was allowed again. Null if access was allowed again for all
+       * clients, except for clients whose access was also ended individually.
        */
       readonly clientId: string | null;
     })
-  /** A client was registered. For a document client: a person saw its first request. */
+  /**
+   * A client was registered. For a document client, this means that a person saw the client's first
+   * authorization request.
+   */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
@@ -184,18 +191,21 @@ export type AuditEvent =
         >;
       })
   /**
-   * A client was revoked. For a document client: its URL is blocked, even if no person has used the
-   * client here.
+   * A client was revoked. If it is a document client, its URL is blocked, even if no person has
+   * used the client on this server.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
-  /** A document client's URL was unblocked. Its earlier authorizations and tokens stay ended. */
+  /**
+   * A document client's URL was unblocked. The client's earlier authorizations and tokens stay
+   * ended.
+   */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * When the previous secret stops working, in milliseconds since 1970. Null if it has already
-       * stopped.
+       * When the previous secret stops working, in milliseconds since 1970. Null if the previous
+       * secret has already stopped working.
        */
       readonly previousExpiresAt: number | null;
     })
@@ -214,7 +224,7 @@ export type AuditEvent =
    * - `staged`: a new key is published and signs later.
    * - `removed`: a key is no longer published.
    *
-   * A key is either created or staged, never both.
+   * A new key is either created or staged, so it causes only one of these two events.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -252,10 +262,10 @@ export type AuditEvent =
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /** The person that the client called the tool for. Null for a service. */
+      /** The person on whose behalf the client called the tool. Null for a service. */
       readonly person: PersonReference | null;
       /**
-       * `asked` means that the tool asks a question first. The client calls it again with the
+       * `asked` means that the tool asks a question first. The client calls the tool again with the
        * answers.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
@@ -271,7 +281,7 @@ export type AuditEvent =
       /** The resource's URI. */
       readonly resource: string;
       readonly clientId: string;
-      /** The person that the client read the resource for. Null for a service. */
+      /** The person on whose behalf the client read the resource. Null for a service. */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
       /** The duration, in milliseconds. */
@@ -281,7 +291,7 @@ export type AuditEvent =
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
    * After many wrong secrets, an attempt got a 429 response for the first time. Further 429
-   * responses cause no events, until there has been no failure for a quarter of an hour.
+   * responses cause no events until no attempt has failed for 15 minutes.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
@@ -299,7 +309,7 @@ export interface AuditedSignIn {
    * reveal it.
    */
   readonly person: PersonReference | null;
-  /** The client address. Null if the host does not know it. */
+  /** The IP address that the attempt came from. Null if the host does not know it. */
   readonly address: string | null;
   /** The request id in the response, or null. */
   readonly requestId: string | null;
@@ -319,22 +329,23 @@ export interface AuditedClient {
 /** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if the sent id is unknown, because it could be anything, even a secret.
+   * The client's id. Null if the client sent an unknown id, because an unknown id could be any
+   * text, even a secret.
    */
   readonly clientId: string | null;
-  /** The client address. Null if the host does not know it. */
+  /** The IP address that the attempt came from. Null if the host does not know it. */
   readonly address: string | null;
 }
 
 /**
- * Passes an event to the host. Never rejects. The change has already happened, so a failure is only
- * logged.
+ * Passes an event to the host. Never rejects. The change that the event reports has already
+ * happened, so a failure is only logged.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
  * Returns an Audit that passes events to `taken`. If `taken` fails, the failure is only logged,
- * because the change has already happened.
+ * because the change that the event reports has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {

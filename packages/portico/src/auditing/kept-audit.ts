@@ -23,18 +23,18 @@ export interface AuditRecord {
    */
   readonly by: Administrator | null;
   /**
-   * The client address. Null if the host does not know it, if there is no request, and after the
-   * person was erased.
+   * The IP address that the request came from. Null if the host does not know the address, if there
+   * was no request, and after the person was erased.
    */
   readonly address: string | null;
   /**
-   * The `X-Request-Id` of the response, which the log also contains. Null if there is no request,
+   * The `X-Request-Id` of the response, which the log also contains. Null if there was no request,
    * and after the person was erased.
    */
   readonly requestId: string | null;
   /** The id of the authorization that the event is about. */
   readonly authorization: string | null;
-  /** The reason, for events that have one. */
+  /** The event's reason. Null if the event has no reason. */
   readonly reason: string | null;
   /** All other properties of the event, with names in snake_case. Times are in ISO 8601 format. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -91,8 +91,8 @@ export interface KeptAudit {
    * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
    * at most `batch` events that the person caused as an administrator. Also removes the network
    * address and the request id from these events. Returns how many events it changed. Call it until
-   * it returns 0. A request that is still running may write another event after that. In this case,
-   * call the method again.
+   * it returns 0. A request that is still running may then write another event. In this case, call
+   * the method again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

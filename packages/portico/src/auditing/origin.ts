@@ -19,8 +19,8 @@ export type RunFrom = <T>(request: () => Request, context: unknown, work: () => 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the current request's id and its client address (from `addressOf`). Both are null outside
- * a request. The address is also null if `addressOf` fails.
+ * Returns the current request's id and the client's IP address (from `addressOf`). The two values
+ * are null outside a request. The address is also null if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -33,7 +33,7 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
 }
 
 /**
- * Returns the client address, or null if the host cannot provide it. Never throws, because the
+ * Returns the client's IP address, or null if the host cannot provide it. Never throws, because the
  * event has already happened.
  */
 function addressIn(

@@ -16,8 +16,8 @@ interface Counted {
 
 /**
  * Limits audit events about replays that revoke nothing. Used codes stay in browser histories.
- * Anyone who finds one can send it any number of times, and the events would fill the audit log.
- * The normal log still contains a line for every replay.
+ * Anyone who finds a used code can send it any number of times, and the events would fill the audit
+ * log. The normal log still contains a line for every replay.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);

@@ -11,7 +11,7 @@ export interface AuditSink extends KeptAudit {
 }
 
 /**
- * Records audit events and lists stored ones. `record` stores an event without passing it to the
+ * Records audit events and lists stored events. `record` stores an event without passing it to the
  * host.
  */
 export type ServerAudit = Audit & AuditSink;

@@ -1,14 +1,14 @@
 import type { Client } from '../store/client.ts';
 import type { Words } from '../pages/words.ts';
 
-/** How long the client keeps the access that a person allows now. */
+/** How long the client keeps the access that a user allows now. */
 export interface AccessLasts {
   /**
-   * If true, access continues until the person removes it, or until the client has not used it for
-   * `time`. If false, access ends after `time`.
+   * If true, the client's access continues until the user revokes it, or until the client has not
+   * used it for `time`. If false, the client's access ends after `time`.
    */
   readonly renews: boolean;
-  /** The time in words, for example "30 days". */
+  /** The time as text, for example "30 days". */
   readonly time: string;
 }
 
@@ -19,7 +19,7 @@ export interface TokenLifetimes {
 }
 
 /**
- * Returns how long access lasts. Without refresh tokens, a client's access lasts as long as one
+ * Returns how long the client's access lasts. Without refresh tokens, it lasts as long as one
  * access token.
  */
 export function accessLasts(

@@ -27,8 +27,8 @@ export interface AllowedAuthorization extends Pick<
 > {
   readonly client: Client;
   /**
-   * The earlier authorization whose consent also covers this one. Null if the person answered on
-   * the consent page.
+   * The earlier authorization whose consent also covers this authorization. Null if the person
+   * answered on the consent page.
    */
   readonly prior: PriorAuthorization | null;
   /** The HTTP request with the person's answer. */
@@ -46,22 +46,26 @@ export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | 
 export interface AuthorizationAdditions {
   /** Finds clients that are not registered. Null if every client must be registered. */
   readonly clientSource: ClientSource | null;
-  /** Stores requests that clients send directly. Null if no feature does this. */
+  /** Stores requests that clients send directly. Null if no feature stores such requests. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Decides whether a response to a client may be sent to a URI. */
   readonly mayRedirect: MayRedirect;
-  /** The response modes: `query`, and those of features. */
+  /** The response modes: `query`, and the response modes of features. */
   readonly responseModes: ResponseModes;
   /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /** A step before the consent page, for example a new sign-in. Null if no feature adds one. */
+  /**
+   * A step before the consent page, for example a new sign-in. Null if no feature adds such a step.
+   */
   readonly interaction: Interaction | null;
   /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
-  /** What a person can choose on the consent page. Null if there is nothing to choose. */
+  /**
+   * The scopes that a person can choose on the consent page. Null if there is nothing to choose.
+   */
   readonly scopeChoices: ScopeChoices | null;
   /**
    * Finds earlier authorizations whose consent allows the server to skip the consent page. Null if
@@ -71,8 +75,8 @@ export interface AuthorizationAdditions {
   /** Functions that receive people's answers on the consent page. */
   readonly consentAnswered: readonly ConsentAnswered[];
   /**
-   * Finds earlier scopes to add to a new authorization. Null if it contains only the requested
-   * scopes.
+   * Finds earlier scopes to add to a new authorization. Null if a new authorization contains only
+   * the requested scopes.
    */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */

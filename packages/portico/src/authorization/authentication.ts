@@ -1,9 +1,9 @@
 import type { Authentication } from '../host/host.ts';
 import type { Server } from '../server.ts';
 
-/** The host's information about the person's authentication. */
+/** The host's information about the user's authentication. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
-  /** When the person authenticated, in milliseconds since 1970. Never in the future. */
+  /** When the user authenticated, in milliseconds since 1970. Never in the future. */
   readonly at: number;
 }
 
@@ -11,8 +11,8 @@ export interface KnownAuthentication extends Omit<Authentication, 'at'> {
 const SKEW = 60_000;
 
 /**
- * Asks the host when the signed-in person authenticated. Returns null if the host does not know.
- * Also returns null for a time in the future, because it proves nothing. Throws if the host's
+ * Asks the host when the signed-in user authenticated. Returns null if the host does not know. Also
+ * returns null for a time in the future, because such a time proves nothing. Throws if the host's
  * result is not valid.
  */
 export async function findAuthentication(

@@ -66,8 +66,8 @@ describe('a browser without a cookie', () => {
     expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
     for (const destination of ['iframe', 'image', 'empty', ''])
       expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
-    // A signed-in person gets no cookie either. The host's session cookie may be sent with a
-    // request that does not have Portico's cookie.
+    // A signed-in person gets no cookie either, because a browser may send the host's session
+    // cookie without Portico's cookie.
     const posted = request('', { method: 'POST' });
     await browsers.secret(posted, ADA);
     expect(await browsers.setCookie(posted)).toBeNull();
@@ -139,7 +139,7 @@ describe('the secret of a browser', () => {
       browsers.renew(visit);
       const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
       expect(given).not.toBe('');
-      // No person has used this cookie yet. The next person who signs in continues with it.
+      // No person has used this cookie yet. The next person who signs in takes it over.
       const next = request(given);
       const secret = await browsers.secret(next, ADA);
       expect(secret).not.toBe(before);

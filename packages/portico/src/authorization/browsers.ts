@@ -11,7 +11,7 @@ interface Browser {
   readonly person: string;
   /** The cookie that the browser sent, or null. */
   readonly sealed: string | null;
-  /** Whether the server gives the browser a new cookie although its current one is valid. */
+  /** Whether the server gives the browser a new cookie although its current cookie is valid. */
   readonly renewed: boolean;
 }
 
@@ -38,8 +38,8 @@ const MOST_TRIED = 4;
 
 /**
  * Tells browsers apart by a cookie, for a host without `browserSecret`. The cookie contains 256
- * random bits. After a person has signed in, it also contains a hash of the person. It is
- * encrypted, so an attacker who sets a cookie in a browser does not know its content (decision 30).
+ * random bits. After a person has signed in, it also contains a hash of the person. The content is
+ * encrypted, so an attacker who sets a cookie in a browser does not know it (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -59,8 +59,8 @@ export class Browsers {
   }
 
   /**
-   * Returns this browser's secret for this person. Consent is bound to it. The secret stays the
-   * same until this method is called for another person.
+   * Returns this browser's secret for this person. Consent is bound to the secret. The secret stays
+   * the same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -68,14 +68,16 @@ export class Browsers {
     const browser =
       browsers.find((each) => each.person === personIn(each)) ??
       browsers.find((each) => each.person === '') ??
-      // All cookies belong to other people, so create a new one.
+      // All cookies belong to other people, so create a new cookie.
       newBrowser(true);
     const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
     this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
     return keyedHash(browser.value, 'browser', provider, id);
   }
 
-  /** The response sets a new cookie. The next person who signs in then gets a new secret. */
+  /**
+   * Makes the response set a new cookie, so that the next person who signs in gets a new secret.
+   */
   renew(request: Request): void {
     this.#seen.set(request, [newBrowser(true)]);
   }
@@ -119,9 +121,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. If it does not, a browser without a cookie gets no new one.
- * Forms from another site and embedded pages arrive without the browser's cookie. A new cookie
- * would replace the existing one, and the person could no longer answer open consent pages.
+ * Whether the browser opens a page. If not, a browser without a cookie gets no new cookie. Forms
+ * from another site and embedded pages arrive without the browser's cookie. A new cookie would
+ * replace the existing cookie, and the person could no longer answer open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -114,15 +114,16 @@ export function isCheck(name: string): boolean {
 }
 
 /**
- * Returns the names of the features' additional parameters. Includes the parameter for a key.
+ * Returns the names of the features' additional parameters. Includes the parameter that names a
+ * key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
 
 /**
- * Returns the name of the parameter that binds the code to a key. Returns null if codes are not
- * bound.
+ * Returns the name of the parameter that binds the authorization code to a key. Returns null if
+ * codes are not bound to keys.
  */
 function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;

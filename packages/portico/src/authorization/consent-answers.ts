@@ -56,7 +56,7 @@ export class ConsentAnswers {
   }
 
   /**
-   * Records this visitor's decision once.
+   * Records this visitor's first decision.
    *
    * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
    * the person must visit a page of the host first, the request stays open. Throws a page error if
@@ -139,11 +139,12 @@ export class ConsentAnswers {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // A client can change its redirect URIs until its first use. So check that it still has the
-      // redirect URI that the person saw.
+      // A client can change its redirect URIs until its first use. So check that the client still
+      // has the redirect URI that the person saw.
       await this.#saved.requireClient(pending);
     }
-    // Call the features before storing the answer. If a feature throws, the question stays open.
+    // Call the features before storing the answer. If a feature throws, the consent request stays
+    // open.
     if (prior === null) {
       for (const receive of this.#additions.consentAnswered)
         await receive(pending, allowed?.family.scopes ?? []);
@@ -169,8 +170,8 @@ export class ConsentAnswers {
 
   /**
    * Responds when the visitor repeats the same decision. After a double click, the browser waits
-   * only for the second response. Replaces an unused code, so that only one code is valid. Returns
-   * null if there was no decision or a different one.
+   * only for the second response. Replaces an unused authorization code, so that only one code is
+   * valid. Returns null if there was no earlier decision, or if the earlier decision was different.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -188,8 +189,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ if the person's permissions have changed or the person checked other boxes.
-    // In that case, the store finds no authorization with these scopes.
+    // The scopes differ from the first answer if the person's permissions have changed or the
+    // person checked other boxes. In that case, the store finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);
@@ -219,7 +220,7 @@ export class ConsentAnswers {
     };
   }
 
-  /** Returns these details together with those from features, or undefined if there are none. */
+  /** Returns these details and the features' details, or undefined if there are no details. */
   async #details(
     before: ConsentRequest['details'],
     allowed: AllowedAuthorization,

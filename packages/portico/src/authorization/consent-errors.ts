@@ -4,7 +4,7 @@ import { AuthorizationPageError } from '../errors.ts';
 /** Error pages for consent requests that cannot be shown or answered. */
 
 /**
- * Returns an error page that does not say what happened to the request, because another person may
+ * Returns an error page that does not say what happened to the request, because another user may
  * see it. `detail` appears only in the log.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
@@ -12,7 +12,7 @@ export function notAnswerable(detail: string): AuthorizationPageError {
 }
 
 /**
- * Returns the page for a person who has already answered this request in the same browser (AS-8.9).
+ * Returns the page for a user who has already answered this request in the same browser (AS-8.9).
  */
 export function answeredBefore(
   outcome: 'allowed' | 'denied',

@@ -75,9 +75,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // The request cannot be asked as read, for one of two reasons. Either the person opened the
-    // same page twice, and the other request was saved first. Or the earlier authorization has
-    // ended or no longer covers the request.
+    // The new request cannot be shown, for one of two reasons. Either the person opened the same
+    // page twice, and the request from the other page was saved first. Or the earlier authorization
+    // has ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed at the same moment');
@@ -129,7 +129,8 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if the visitor cannot answer it in this browser, or if it has expired.
+   * Throws a page error if the visitor cannot answer the request in this browser, or if the request
+   * has expired.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;

@@ -28,7 +28,7 @@ export class CookieSealer implements Sealer {
 
   /**
    * `lifetime` is how long encrypted data can be decrypted, in milliseconds. The store keeps each
-   * key for this time after the key's last use.
+   * key for this long after the key's last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -86,7 +86,7 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. The keys are those for cookies. The names used here are not valid
+ * encrypt and decrypt them. The keys are the same as for cookies. The names used here are not valid
  * cookie names, so a sealed string is never accepted as a cookie.
  */
 export class Sealing {

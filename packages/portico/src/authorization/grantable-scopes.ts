@@ -49,8 +49,8 @@ export class GrantableScopes {
     person: PersonReference,
   ): Promise<ScopesToAsk> {
     const before = await this.#allowedBefore(client, person, saved.audience);
-    // Do not add scopes to the shown ones. The page may still be open in another tab, and the
-    // person can answer there too.
+    // Do not add scopes that the page has not shown. The page may still be open in another tab, and
+    // the person can answer there too.
     const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
     return { scopes, before };
   }
@@ -119,8 +119,8 @@ function shownScopes(
 }
 
 /**
- * Whether a new authorization keeps this scope from an earlier one. Clients must request `openid`
- * every time (AS-1.3).
+ * Whether a new authorization keeps this scope from an earlier authorization. Clients must request
+ * `openid` every time (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 

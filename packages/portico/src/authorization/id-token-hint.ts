@@ -7,7 +7,7 @@ import type { Server } from '../server.ts';
 
 /**
  * The maximum length of each part of a hint, in characters. Claims and the nonce can make an ID
- * token long, so only the length of a request limits it.
+ * token long, so the only limit is the maximum length of a request.
  */
 const LONGEST = { header: FORM_LIMIT, payload: FORM_LIMIT, signature: FORM_LIMIT };
 
@@ -65,8 +65,8 @@ function parsed(text: string): Jws | null {
 }
 
 /**
- * Whether this key signed the token. The limits for keys of others do not apply to the server's own
- * keys.
+ * Whether this key signed the token. The limits for other parties' keys do not apply to the
+ * server's own keys.
  */
 function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
   try {

@@ -9,8 +9,8 @@ export interface RequestToCheck {
   /** The redirect URI and the state. */
   readonly returns: ReturnAddress;
   /**
-   * Whether the client sent the request directly to the server. The browser then brings only a
-   * reference to it.
+   * Whether the client sent the request directly to the server. The browser then sends only a
+   * reference to the request.
    */
   readonly direct: boolean;
 }

@@ -145,8 +145,8 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 }
 
 /**
- * Returns the thumbprint of the key that must be proved when the code is exchanged. Returns null if
- * the parameter is missing.
+ * Returns the thumbprint of the key that the client must prove when it exchanges the code. Returns
+ * null if the parameter is missing.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;

@@ -20,7 +20,7 @@ export interface ResponseMode {
 /** Where a response goes, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** The state that the client sent. Null if the client sent no state or more than one. */
+  /** The state that the client sent. Null if the client sent no state or several states. */
   readonly state: string | null;
 }
 
@@ -58,8 +58,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the requested mode. Throws an OAuthError if the server does not offer it, or if it does
-   * not work for this request.
+   * Returns the requested mode. Throws an OAuthError if the server does not offer the mode, or if
+   * the mode does not work for this request.
    */
   require(parameters: Parameters, returns: ReturnAddress): AskedMode {
     const asked = parameters.get('response_mode');

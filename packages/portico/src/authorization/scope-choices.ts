@@ -3,22 +3,22 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
 
-/** The scopes that people can choose on the consent page. A feature implements this interface. */
+/** The scopes that users can choose on the consent page. A feature implements this interface. */
 export interface ScopeChoices {
-  /** Whether the person may leave out this scope although the client requests it. */
+  /** Whether the user may leave out this scope although the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add to a request. The page shows those that the client is
+   * The scopes that the user may add to a request. The page shows those that the client is
    * registered for but did not request.
    */
   readonly added: readonly string[];
 }
 
-/** Whether the person checked this scope's box. */
+/** Whether the user checked this scope's box. */
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns what the person can choose, or undefined if there is nothing. `wanted` contains the
+ * Returns what the user can choose, or undefined if there is nothing. `wanted` contains the
  * requested scopes and the earlier scopes that the client keeps.
  */
 export function choicesFor(
@@ -30,8 +30,8 @@ export function choicesFor(
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // Leave out scopes that require a key if the client proves no key, because it could not get a
-  // token with them.
+  // If the client proves no key, omit scopes that require a key, because the client could not get a
+  // token with these scopes.
   const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
   const added = choices.added.filter(
     (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),
@@ -39,13 +39,13 @@ export function choicesFor(
   return optional.length + added.length === 0 ? undefined : { optional, added };
 }
 
-/** Returns the scopes that the person can add and that the client is still registered for. */
+/** Returns the scopes that the user can add and that the client is still registered for. */
 export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
   return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
 }
 
 /**
- * Returns the scopes that the person allows: those without a checkbox, and those whose checkbox is
+ * Returns the scopes that the user allows: those without a checkbox, and those whose checkbox is
  * checked. The stored request decides which scopes have a checkbox, because a form can contain any
  * fields.
  */
@@ -60,7 +60,7 @@ export function chosenScopes(
 }
 
 /**
- * Whether the client gets at least one scope that it requested or that the person added. If only
+ * Whether the client gets at least one scope that it requested or that the user added. If only
  * earlier scopes are left, the client gets nothing new.
  */
 export function isPartAllowed(

@@ -16,7 +16,7 @@ export interface SignInNote {
   readonly sent: SentParameters;
   /** The client, or null if it must still be looked up. */
   readonly client: Client | null;
-  /** Texts in the language of the person who signs in. */
+  /** Texts in the language of the user who signs in. */
   readonly words: Words;
 }
 
@@ -25,9 +25,9 @@ type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor
 /**
  * Data for the sign-in page about the authorization request that led there. The request itself
  * waits in a cookie that only `/oauth/authorize` receives. This data is in a second encrypted
- * cookie, which only the sign-in page receives. A browser has one such cookie, for its last
- * request. If a person has two sign-in pages open and reloads the older one, that page shows
- * nothing about its request.
+ * cookie, which only the sign-in page receives. A browser has only one such cookie, for its latest
+ * request. If a user has two sign-in pages open and reloads the older page, that page shows nothing
+ * about its request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -95,8 +95,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // Show the host of the document's URL, because the server fetches no document for a person who
-    // is not signed in.
+    // Show the host of the document's URL, because the server fetches no document for a user who is
+    // not signed in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));

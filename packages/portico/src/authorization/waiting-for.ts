@@ -1,5 +1,5 @@
 /**
- * An authorization request that waits for a person to sign in. The sign-in page can show this data.
+ * An authorization request that waits for a user to sign in. The sign-in page can show this data.
  */
 export interface WaitingFor {
   /**

@@ -58,7 +58,7 @@ const MOST_BYTES = 6144;
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** The approximate size of a row without the parameters. */
 export const ROW_BYTES = 300;
-/** The `Retry-After` when the budget is used up, in seconds. */
+/** The `Retry-After` for requests that do not fit in the budget, in seconds. */
 const TRY_AGAIN = 60;
 
 interface WaitingCookie {
@@ -79,13 +79,11 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/**
- * A cookie's content. Each flag is 1 if it is true. Trailing flags are left out if they are false.
- */
+/** A cookie's content. Each flag is 1 if it is true. Trailing flags that are false are omitted. */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
- * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
+ * Keeps authorization requests until a user has signed in (AS-7.13, AS-7.14). Anyone can send a
  * request, so Portico keeps it in the browser, in an encrypted cookie whose name contains the
  * request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
  * budget. The cookie then contains a secret that identifies the stored request.
@@ -94,8 +92,8 @@ export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Browsers send them only to the authorization endpoint, because
-   * they would waste space in other requests.
+   * The attributes of the cookies. Browsers send the cookies only to the authorization endpoint,
+   * because the cookies would waste space in other requests.
    */
   readonly #attributes: string;
 
@@ -147,9 +145,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if it has too
-   * many, but never this request. `begin` cannot count them if another site posts the form, because
-   * the browser then sends no cookies.
+   * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if there are
+   * too many, but never this request. `begin` cannot count the waiting requests if another site
+   * posts the form, because the browser then sends no cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;

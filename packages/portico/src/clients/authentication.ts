@@ -27,7 +27,7 @@ import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
  * How many attempts may fail before the server slows down further attempts. `client` counts one
  * client from one network. `address` counts all clients from one network. Assertions have higher
  * limits than secrets: an attacker cannot guess a signature. And a wrong clock or a missing key
- * makes a client's assertions fail until a person fixes the cause.
+ * makes a client's assertions fail until the cause is fixed.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -246,8 +246,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method for this type of assertion. If several methods have the type, returns the one
- * that recognizes the assertion, or the last one.
+ * Returns the method for this type of assertion. If several methods have the type, returns the
+ * method that recognizes the assertion, or the last method.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);

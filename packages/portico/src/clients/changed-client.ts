@@ -16,9 +16,9 @@ export interface ClientChanges {
   readonly name?: string;
   /** Metadata that features add. Each field that you pass replaces its previous values. */
   readonly metadata?: FurtherValues;
-  /** The redirect URIs to add. They may include existing ones. */
+  /** The redirect URIs to add. They may include existing redirect URIs. */
   readonly addRedirectUris?: readonly string[];
-  /** The redirect URIs to remove. Each must match an existing one exactly. */
+  /** The redirect URIs to remove. Each must match an existing redirect URI exactly. */
   readonly removeRedirectUris?: readonly string[];
   /**
    * Private-use schemes without a dot that the added redirect URIs may use. See
@@ -97,8 +97,9 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm if the client's ID tokens are or were signed with it. A client that loses
-    // ID tokens and gets them back then gets them signed as before (AS-30.3).
+    // Keep the algorithm if the client's ID tokens are or were signed with it. If a client loses
+    // the right to ID tokens and regains it, its ID tokens are then signed with the same algorithm
+    // as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -119,7 +120,7 @@ export async function changedClient(
   };
 }
 
-/** Returns the current values, plus the added ones, minus the removed ones. */
+/** Returns the current values, plus the added values, without the removed values. */
 function list(
   what: string,
   has: readonly string[],

@@ -21,8 +21,8 @@ export interface ClientSource {
   refusal(url: string): string | null;
   /**
    * Returns the client with the metadata from its description, even if the client is revoked.
-   * Fetches the description if the stored one is missing or stale. Throws a page error if the
-   * description is not valid.
+   * Fetches the description if the stored description is missing or stale. Throws a page error if
+   * the description is not valid.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
   /**
@@ -42,8 +42,9 @@ export interface ClientSource {
 }
 
 /**
- * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). For
- * such a client, the server knows only the network of the request.
+ * Whom the server fetches a description for: a signed-in person, or a client that pushes a request
+ * (RFC 9126). If a client pushes a request, the server knows only the network that the request came
+ * from.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

@@ -46,7 +46,7 @@ export interface RevokedClient {
   /** The client as it was before the revocation. */
   readonly client: Client;
   /**
-   * Whether the server already stored the client. False if no person has seen this document client
+   * Whether the server already stored the client. False if no user has seen this document client
    * yet.
    */
   readonly wasKnown: boolean;
@@ -57,8 +57,8 @@ export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   /**
-   * When the previous secret stops working, in milliseconds since 1970. Null if it has already
-   * stopped.
+   * When the previous secret stops working, in milliseconds since 1970. Null if the previous secret
+   * has already stopped working.
    */
   readonly previousExpiresAt: number | null;
 }
@@ -70,8 +70,8 @@ const LONGEST_OVERLAP = 365 * 86_400;
 
 /**
  * This server's clients, for console commands and plugins. Methods that change a client take
- * `acting`, the person who makes the change. The audit event names this person. Without `acting`,
- * it names no person.
+ * `acting`, the administrator who makes the change, for the audit event. Without `acting`, the
+ * event names no administrator.
  */
 export class Clients {
   readonly #server: Server;
@@ -141,8 +141,8 @@ export class Clients {
   }
 
   /**
-   * Returns the metadata that features added to these clients, by client id. Clients without such
-   * metadata are left out.
+   * Returns the metadata that features added to these clients, by client id. Omits clients without
+   * such metadata.
    */
   metadataOf(clients: readonly Client[]): Promise<ReadonlyMap<string, FurtherValues>> {
     return this.#server.furtherMetadata.findAll(clients.map(({ id }) => id));
@@ -164,8 +164,9 @@ export class Clients {
    *
    * - The client keeps its id and its authentication method. You can replace its keys.
    * - The result must be a valid registration.
-   * - A removed value stops working with the next request, also for existing codes, tokens and
-   *   requests. If you add it again, it works again for the client's existing authorizations.
+   * - A value that you remove stops working with the next request, also for existing codes, tokens
+   *   and requests. If you add the value again, it works again for the client's existing
+   *   authorizations.
    * - Simultaneous updates are all applied, even if they run in different processes.
    *
    * Throws a RegistrationError that explains the problem.
@@ -176,7 +177,8 @@ export class Clients {
 
   /**
    * Gives the client a new secret. The client's id and tokens stay the same. The previous secret
-   * keeps working for `overlap` seconds. With 0, it stops working immediately.
+   * keeps working for `overlap` seconds. If `overlap` is 0, the previous secret stops working
+   * immediately.
    *
    * Throws a RegistrationError for a client without a secret. To make sure that only one of two
    * simultaneous rotations succeeds, pass the client that you read as `seen`. The method then
@@ -214,7 +216,7 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError if
+   * until you unblock it, even if no user has seen the client yet. Throws a RegistrationError if
    * the client is unknown or already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
@@ -227,8 +229,8 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Run this for a revoked client too. If another process has revoked it, that revocation may not
-    // be durable yet.
+    // Run this for a revoked client too. If another process has revoked the client, that revocation
+    // may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
@@ -302,7 +304,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // If a person saw the client in the meantime, its row exists and must be revoked.
+    // If a user saw the client in the meantime, its row exists and must be revoked.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

@@ -25,7 +25,7 @@ export interface AssertionCredentials {
   readonly method: 'assertion';
   /** The `client_assertion_type`. */
   readonly type: string;
-  /** The client id. Empty if neither the form nor the assertion contains one. */
+  /** The client id. Empty if neither the form nor the assertion contains a client id. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;

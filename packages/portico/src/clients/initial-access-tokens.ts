@@ -3,13 +3,13 @@ import type { InitialAccessToken } from '../store/client.ts';
 
 /**
  * This server's initial access tokens (RFC 7591 section 1.2), for console commands. `create` and
- * `revoke` take `acting`, the person who makes the change, for the audit event. Without `acting`,
- * the event names no person.
+ * `revoke` take `acting`, the administrator who makes the change, for the audit event. Without
+ * `acting`, the event names no administrator.
  */
 export interface InitialAccessTokens {
   /** Creates a token. Throws a RegistrationError that explains the problem. */
   create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
-  /** Returns all stored tokens, including used ones, oldest first. */
+  /** Returns all stored tokens, including used tokens, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /**
    * Revokes a token. Clients that registered with it keep working. Throws a RegistrationError if

@@ -1,7 +1,6 @@
 /**
- * Checks whether people could confuse two names at a glance. Knows only the letters that an
- * attacker would use to imitate this server's name, a small part of the confusable letters of UTS
- * 39.
+ * Checks whether users could confuse two names at a glance. Knows only the letters that an attacker
+ * would use to imitate this server's name, a small part of the confusable letters of UTS 39.
  */
 
 /**

@@ -5,8 +5,8 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches credentials in a URL, even empty ones (`https://@host/`). URL parsers do not report empty
- * credentials.
+ * Matches credentials in a URL, even empty credentials (`https://@host/`). URL parsers do not
+ * report empty credentials.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
@@ -83,8 +83,8 @@ function hasScheme(uri: string, scheme: string): boolean {
 
 /**
  * Schemes that browsers, operating systems or several programs handle, so they never belong to a
- * single application. `SYSTEM_SCHEME` matches more of them, for example Windows settings and tools
- * (`ms-…`, `…-ms`).
+ * single application. `SYSTEM_SCHEME` matches more of these schemes, for example Windows settings
+ * and tools (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
   (
@@ -111,8 +111,8 @@ function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns the destination of a response as pages show it: a host with its port, or the scheme of an
- * application.
+ * Returns the destination of a response as pages show it: a host with its port, or an application's
+ * scheme.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
@@ -130,7 +130,7 @@ export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
  * Returns the check of redirect URIs. A URI must match a registered URI exactly (RFC 9700 section
- * 4.1.3), or one of `others` must accept it.
+ * 4.1.3), or a check in `others` must accept the URI.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -162,7 +162,7 @@ export function redirectWith(
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
-  // Only the first question mark starts the query. Later ones are part of a value.
+  // Only the first question mark starts the query. Later question marks are part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }

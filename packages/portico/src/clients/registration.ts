@@ -179,7 +179,7 @@ export function checkName(name: string): string {
   if (trimmed === '')
     throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control characters and invisible characters could make a name look like another one on the
+  // Control characters and invisible characters could make a name look like another name on the
   // consent page.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');

@@ -124,8 +124,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Every failure must take the same time. So add slow hashes of a decoy until there were two
-    // during an overlap, and one otherwise.
+    // Every failure must take the same time. So compute slow hashes of a decoy, until this attempt
+    // has computed two hashes during an overlap, or one hash otherwise.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);

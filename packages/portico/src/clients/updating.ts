@@ -42,8 +42,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // If another update changes the client first, try again on top of it, so that neither update
-      // is lost.
+      // If another update changes the client first, try again on top of that update, so that
+      // neither update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;

@@ -4,7 +4,7 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Describes clients to people. A client that no operator registered can give itself any name. So
+ * Describes clients to users. A client that no operator registered can give itself any name. So
  * pages first show a fact that the client cannot choose: the host of its metadata document, or the
  * destination of the response (decision 40).
  */
@@ -35,7 +35,7 @@ export interface Destination {
    */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is the host in ASCII (punycode), so that people notice
+   * The text on pages. For a site, this is the host in ASCII (punycode), so that users notice
    * lookalike letters of other scripts.
    */
   readonly text: string;
@@ -81,9 +81,8 @@ export function unverified(
 }
 
 /**
- * Whether people could mistake the client for this server. True if the client's name is the
- * server's name or looks like it. For an unverified client, also true if its name contains such a
- * name.
+ * Whether users could mistake the client for this server. True if the client's name is the server's
+ * name or looks like it. For an unverified client, also true if its name contains such a name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -96,7 +95,7 @@ function bears(name: string, serverName: string): boolean {
 
 /**
  * Returns where an unverified client comes from, for pages outside an authorization request. A
- * client that registered itself can send responses to several places.
+ * client that registered itself can receive responses in several places.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
@@ -130,7 +129,7 @@ function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/** The longest name that pages show, in graphemes (characters as people count them). */
+/** The longest name that pages show, in graphemes (characters as users count them). */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
@@ -177,9 +176,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the letters and digits of a name in one case, for comparisons. First in lower case,
- * because "ẞ" would otherwise stay, then in upper case, which makes "SS" of "ß". Removes marks
- * before that, because upper case turns one of them (U+0345) into a letter.
+ * Returns the letters and digits of a name in one case, for comparisons. Converts the name to lower
+ * case first, because "ẞ" would otherwise stay unchanged, and then to upper case, which turns "ß"
+ * into "SS". Removes marks before this, because upper case turns one mark (U+0345) into a letter.
  */
 function getLetters(text: string): string {
   return text

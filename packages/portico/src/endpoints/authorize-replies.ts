@@ -77,8 +77,8 @@ export class AuthorizeReplies {
 
   /**
    * Sends the response to the client. If the response to an unverified client is an error, first
-   * shows a page with a link or button, so that the person decides whether to go to the client's
-   * site (RFC 9700 section 4.11.2).
+   * shows a page with a link or button, so that the user decides whether to go to the client's site
+   * (RFC 9700 section 4.11.2).
    */
   async response(
     request: Request,
@@ -93,7 +93,7 @@ export class AuthorizeReplies {
 
   /**
    * Sends the response to the client, in the response mode of the request. If `question` is set,
-   * the person must first confirm.
+   * the user must first agree to continue.
    */
   async send(
     request: Request,
@@ -109,7 +109,7 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page that asks the person to sign out and then follow a link back. This is for hosts
+   * Returns a page that asks the user to sign out and then follow a link back. This is for hosts
    * without `signOut`.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {

@@ -84,8 +84,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles GET. Checks the request and shows it to the signed-in person. If no person is signed
-   * in, stores the request and redirects to sign-in. After sign-in, the browser returns with the
+   * Handles GET. Checks the request and shows it to the signed-in user. If no user is signed in,
+   * stores the request and redirects to sign-in. After sign-in, the browser returns with the
    * request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
@@ -98,7 +98,7 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * Handles POST: the person's answer on the consent page. A form with a `client_id` is an
+   * Handles POST: the user's answer on the consent page. A form with a `client_id` is an
    * authorization request instead (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
@@ -132,8 +132,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // If no operator registered the client, do not redirect to it before a person has signed in
-    // (RFC 9700 section 4.11.2).
+    // If no operator registered the client, do not redirect to it before a user has signed in (RFC
+    // 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null && isSilent(checked)) {
       const response = notSignedInSilently(checked.asked, checked.client);
@@ -147,8 +147,8 @@ export class AuthorizeEndpoint {
 
   /**
    * Handles a form that another site posted. The browser sends no session cookie with such a form.
-   * But the browser sends the cookie after a redirect, so redirect it, with the request's id in the
-   * URL.
+   * But the browser sends the cookie after a redirect, so redirect the browser, with the request's
+   * id in the URL.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -175,8 +175,8 @@ export class AuthorizeEndpoint {
 
   /**
    * Handles a request that the client sent directly. Browsers can load it any number of times until
-   * a signed-in person sees it. Then it becomes a consent request with this id. From then on, only
-   * this person can see it, and only in this browser (RFC 9126 section 4).
+   * a signed-in user sees it. Then it becomes a consent request with this id. From then on, only
+   * this user can see it, and only in this browser (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
@@ -186,8 +186,8 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // The request has been shown in the meantime: in another tab, or because the person reloaded
-    // the page that led to sign-in.
+    // The request has been shown in the meantime: in another tab, or because the user reloaded the
+    // page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -196,7 +196,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Returns when this browser first sent the request. Returns null if no feature needs this time.
+   * Returns when this browser first sent the request. Returns undefined if no feature needs this
+   * time, or if this browser did not send the request before.
    */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
@@ -227,7 +228,7 @@ export class AuthorizeEndpoint {
       const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
-      // If the person must visit a page of the host, the request waits again, in a new cookie.
+      // If the user must visit a page of the host, the request waits again, in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
     // Another tab has shown the request in the meantime, so it no longer waits.
@@ -236,7 +237,7 @@ export class AuthorizeEndpoint {
     throw notAnswerable('it is unknown, has expired, or waits in another browser');
   }
 
-  /** Checks the request for a signed-in person and shows it to them. */
+  /** Checks the request for a signed-in user and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
     const checked = await this.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('A person is signed in already');
@@ -259,7 +260,7 @@ export class AuthorizeEndpoint {
       const response = notSignedInSilently(asked, client);
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
-    // Keep the direct request. The person comes back with it.
+    // Do not end the direct request, because the browser comes back to it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       const waits = { ...this.#toWait(put, requestId), received };
@@ -305,7 +306,7 @@ function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-/** Whether the client requires a response without a page for the person (`prompt=none`). */
+/** Whether the client requires a response without a page for the user (`prompt=none`). */
 function isSilent(
   checked: CheckedRequest,
 ): checked is Extract<CheckedRequest, { readonly asked: unknown }> {

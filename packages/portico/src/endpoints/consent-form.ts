@@ -47,7 +47,7 @@ export class ConsentForm {
     this.#replies = replies;
   }
 
-  /** Handles a person's answer on the consent page. */
+  /** Handles a user's answer on the consent page. */
   async answer(request: Request, form: Parameters): Promise<Reply> {
     const requestId = form.get('request_id');
     const csrfToken = form.get('csrf_token');
@@ -59,8 +59,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // Send the person to the client without another question. The consent page has shown where both
-    // answers lead.
+    // Send the user to the client without another question. The consent page has already shown
+    // where each answer leads.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -69,8 +69,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and sends the person to a page of the host. The authorization request
-   * waits in the browser under a new id, and starts again when the person comes back.
+   * Ends the consent request and sends the user to a page of the host. The authorization request
+   * waits in the browser under a new id, and starts again when the user comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -98,7 +98,10 @@ export class ConsentForm {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /** Returns the authorization request behind the question, so that it can wait and start again. */
+  /**
+   * Returns the authorization request that the consent page is about, so that it can wait and start
+   * again.
+   */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#binding?.parameter ?? null),

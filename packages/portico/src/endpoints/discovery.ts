@@ -57,7 +57,7 @@ export class Discovery {
 
   /**
    * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains all keys,
-   * including retired ones.
+   * including retired keys.
    */
   jwks(): Handler {
     const { keys } = this.#server;

@@ -14,7 +14,8 @@ import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /**
- * An endpoint of the server. A mount routes its path to it. `csrf_exempt_routes` contains its name.
+ * An endpoint of the server. A mount routes requests for the endpoint's path to the endpoint.
+ * `csrf_exempt_routes` contains the endpoint's name.
  */
 export interface Endpoint {
   /** The endpoint's name, for example `oauth_server_token`. */
@@ -72,7 +73,8 @@ type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
  * The functions that respond with plain data, each by the `handle` function that it belongs to. If
- * other code replaces or wraps `handle`, no function is found, and the code is not bypassed.
+ * other code replaces or wraps `handle`, no function is found here, and the mount calls `handle`,
+ * so that the other code is not bypassed.
  */
 const replies = new Note<Replying>('reply');
 
@@ -175,8 +177,8 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   /**
-   * Lets the host store the changes that the response depends on, for example a sign-out. If it
-   * cannot, returns an error response.
+   * Lets the host store the changes that the response depends on, for example a sign-out. If the
+   * host cannot store them, returns an error response.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;

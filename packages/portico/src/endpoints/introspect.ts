@@ -19,7 +19,7 @@ interface IntrospectionAdditions {
 /**
  * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
  * response says whether an access token is valid and which scopes it has now. The only data about
- * the person is the public subject.
+ * the user is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -69,7 +69,7 @@ export class IntrospectEndpoint {
 
 /**
  * Rejects clients without the right to introspect. A public client cannot be registered with this
- * right. It is rejected here too, because its id is not a secret.
+ * right. Rejects public clients here too, because a public client's id is not a secret.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

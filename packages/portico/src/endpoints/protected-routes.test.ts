@@ -18,8 +18,8 @@ const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
 const SENT = { 'X-Request-Id': 'the-request' };
 
 /**
- * The data about a token, by the token's value. The person of `usable` has the permission for one
- * of its two scopes.
+ * The data about a token, by the token's value. The person who allowed `usable` has the permission
+ * for one of its two scopes.
  */
 const TOKENS = {
   usable: {

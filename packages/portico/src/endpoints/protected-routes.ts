@@ -61,10 +61,7 @@ export interface ProtectedApi extends ProtectedRoutes {
   readonly audience: string | null;
   /** Whether clients can request this scope for the API. */
   offers(scope: string): boolean;
-  /**
-   * Adds the requirements of the API in addition to tokens. Call this before the server handles
-   * requests.
-   */
+  /** Adds settings of the API. Call this before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;
 }
 
@@ -142,8 +139,8 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // Do not send `insufficient_scope` here. The person does not have the permission, but clients
-      // that react to this challenge would ask the person again and again.
+      // Do not send `insufficient_scope` here. The user does not have the permission, but clients
+      // that react to this challenge would repeatedly ask the user for consent.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
       // A challenge that links to metadata always contains the scope. Without metadata, it contains
       // the scope only if the token is valid.

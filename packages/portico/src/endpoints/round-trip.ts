@@ -17,9 +17,9 @@ import type { Server } from '../server.ts';
  * passed the proxies. The doctor requests a public document and sends a question in this header.
  * The server puts its encrypted answer into the response header of the same name.
  *
- * The keys for both are derived from a signing key. So only processes that share the key directory
- * can ask a question or read the answer. Other clients get only the document, and learn nothing
- * from a recorded answer.
+ * The keys for the question and the answer are derived from a signing key. So only processes that
+ * share the key directory can ask a question or read the answer. Other clients get only the
+ * document, and learn nothing from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
@@ -29,7 +29,7 @@ export interface SeenRequest {
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** The client address that the application reports. */
+  /** The client's IP address, as the application reports it. */
   readonly address: string | null;
 }
 
@@ -61,7 +61,7 @@ interface Keys {
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/** Derives both keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
+/** Derives the two keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {

@@ -19,9 +19,9 @@ export interface EndpointDescription {
    */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint serves a description of the issuer. Clients then also look for it at a
-   * second URL, in which the path of the issuer follows the path of the endpoint (RFC 8414 section
-   * 3.1).
+   * Whether the endpoint serves a description of the issuer. Clients then also look for the
+   * description at a second URL, in which the path of the issuer follows the path of the endpoint
+   * (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
   /** Loads the OpenAPI description of each of the endpoint's methods. */
@@ -92,8 +92,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that the application's CSRF check must skip, including those
- * of these features. Each of them has its own protection or reads no session.
+ * Returns the names of the endpoints that the application's CSRF check must skip, including
+ * endpoints of these features. Each of these endpoints has its own protection or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

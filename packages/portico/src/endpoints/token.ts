@@ -38,13 +38,14 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. That would fail if the assertion had been used here.
+    // the same assertion again. The retry would fail if client authentication had already recorded
+    // the assertion as used.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these header fields now: after the tokens are issued, nothing may fail.
+    // Prepare these header fields now, because nothing may fail after the tokens are issued.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

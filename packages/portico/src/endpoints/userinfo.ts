@@ -8,7 +8,7 @@ import { jsonReply, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
- * the person that the scopes of the token include.
+ * the user that the scopes of the token include.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
@@ -52,9 +52,9 @@ export class UserinfoEndpoint {
   };
 
   /**
-   * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2), never
-   * from both. Reads the body before it accesses the store, because the caller may send the body
-   * slowly.
+   * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2). Throws
+   * if the request contains a token in both places. Reads the body before it reads the store,
+   * because the caller may send the body slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

@@ -39,7 +39,7 @@ export interface RevokedPerson {
 
 /** The data that `erasePerson` removed. */
 export interface ErasedPerson {
-  /** How many authorizations this call removed, including ended ones. */
+  /** How many authorizations this call removed, including ended authorizations. */
   readonly authorizations: number;
   /** How many consent requests were removed, with or without a decision. */
   readonly requests: number;
@@ -59,11 +59,14 @@ export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
  * Whether revoking one authorization also revokes another authorization of the same person and
- * client. Called when an operator revokes the first one. Receives the details of both.
+ * client. Called when an operator revokes the first authorization. Receives the details of the two
+ * authorizations.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
-/** Lists and ends access, for console commands and an administrator's pages. */
+/**
+ * Lists authorizations and ends clients' access, for console commands and an administrator's pages.
+ */
 export class Access {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];
@@ -132,8 +135,8 @@ export class Access {
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows one at the same time, the next step ends the
-    // new authorization.
+    // End waiting requests first. If the person allows such a request at the same time, the next
+    // step ends the new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -149,7 +152,7 @@ export class Access {
    * Removes all data about a person: their authorizations with all codes and tokens, their consent
    * requests, and their subject. Works in batches. In the stored audit events, a random pseudonym
    * replaces the person. The account itself stays, because it belongs to the application. If the
-   * person uses a client again, the client sees a new subject.
+   * person uses a client again, the client sees a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
    * to remove the rest.
@@ -201,8 +204,8 @@ export class Access {
 
   /**
    * Ends the person's authorizations. Returns how many it ended, and whether the person had any. An
-   * active authorization can let another one start without the consent page (`PriorConsent`), so
-   * the function repeats the search until it finds no active one.
+   * active authorization can let another authorization start without the consent page
+   * (`PriorConsent`), so the function repeats the search until it finds no active authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -217,7 +220,8 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // Search again: the authorizations that have just ended may have let others start before.
+        // Search again: before they ended, these authorizations may have let other authorizations
+        // start.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -250,7 +254,8 @@ export class Access {
   }
 
   /**
-   * Revokes the person's other authorizations for this client that must end together with this one.
+   * Revokes the person's other authorizations for this client that must end together with this
+   * authorization.
    */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>

@@ -15,8 +15,8 @@ import { verifiesChallenge } from './pkce.ts';
 import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.ts';
 
 /**
- * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once,
- * and only for the client and the request that it was issued for.
+ * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code can be used
+ * only once, by the client that it was issued to, and with the values of the authorization request.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -53,11 +53,12 @@ export class AuthorizationCodeGrant implements TokenGrant {
             });
       if (code !== null && problem !== null) {
         // An attacker can find a used code in a browser history. So a second use ends the
-        // authorization only if the client that the code belongs to sends it.
+        // authorization only if the client that owns the code sends the code.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the client's grant last, because every wrong request must use up the code.
+      // Check last whether the client may use this grant type, because every request with wrong
+      // values must first mark the code as used.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -116,8 +117,8 @@ function mismatch(
   // The key proves who sent the request, as the verifier does (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
-  // The error is `invalid_grant`, as for a wrong verifier or redirect URI. RFC 8707 section 2
-  // defines `invalid_target` for this case.
+  // For another resource, the error is `invalid_grant`, as for a wrong verifier or redirect URI,
+  // although RFC 8707 section 2 defines `invalid_target`.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   const granted = quotedAudience(family.audience);

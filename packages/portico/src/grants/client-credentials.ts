@@ -6,7 +6,7 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues a token to the client itself (RFC 6749 section 4.4). The token belongs to no person, and
+ * Issues a token to the client itself (RFC 6749 section 4.4). The token is not for a user, and
  * there is no refresh token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
@@ -46,9 +46,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, without scopes about a person. If none are requested, returns all
- * of the client's scopes. Many clients request every scope in the metadata. If this is a service,
- * it gets the scope for services instead of the offered scopes that a service may not have.
+ * Returns the requested scopes, without scopes about a user. If the client requests no scopes,
+ * returns all of its scopes. Many clients request every scope in the metadata. So a client that has
+ * the service scope gets this scope in place of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

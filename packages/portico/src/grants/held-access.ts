@@ -83,8 +83,8 @@ export async function listHeld(
 /**
  * Returns the ranges of ids that can contain matches. An authorization that was not used since a
  * certain time was created before that time. Ids start with their creation time, so newer ids can
- * be skipped. Ids from an early release do not start with the time. Nearly all of them are above
- * today's ids, so the ids above today's are searched too.
+ * be skipped. Ids from an early release do not start with a time, and nearly all of these ids are
+ * higher than today's ids. So the ids above today's ids are searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,

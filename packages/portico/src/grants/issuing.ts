@@ -57,11 +57,12 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly mark: string | null;
   /**
    * The refresh token that the client used, if the client's profile keeps this token valid. Null if
-   * it is replaced.
+   * a new token replaces it.
    */
   readonly again?: string | null;
   /**
-   * Whether this refresh token, or an earlier one of the authorization, was issued without a key.
+   * Whether this refresh token, or an earlier refresh token of the authorization, was issued
+   * without a key.
    */
   readonly isBoundLate?: boolean;
 }
@@ -76,8 +77,8 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates all tokens before the store records them as issued. So if signing fails, no authorization
- * code or refresh token is used up. Throws if a check refuses the tokens.
+ * Creates all tokens before the store records them as issued. So a request whose signing fails does
+ * not consume an authorization code or a refresh token. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -111,7 +112,7 @@ export class Issuing {
 
   /**
    * Prepares tokens for a person. Adds an ID token if the scopes include `openid`. Adds a refresh
-   * token if the client may use one.
+   * token if the client may use refresh tokens.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;

@@ -9,7 +9,7 @@ import { goesBackTo } from '../store/prior-consent.ts';
  * the authorization, or change it so that `isMeant` no longer accepts it. Returns the number of
  * calls.
  *
- * While an authorization is active, it can let another one start without the consent page
+ * While an authorization is active, it can let another authorization start without the consent page
  * (`PriorConsent`). So the function repeats the search until it finds no more. It ignores
  * authorizations that the person allows on the consent page in the meantime.
  */
@@ -43,8 +43,9 @@ export interface Ending extends Acting {
 }
 
 /**
- * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes those
- * that start in the meantime because of one of these. Returns how many it found.
+ * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes
+ * authorizations that one of these lets start in the meantime. Returns how many authorizations it
+ * found.
  */
 export function revokeEachLiving(
   server: Server,

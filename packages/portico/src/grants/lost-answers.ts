@@ -15,8 +15,8 @@ export interface TokenRequest {
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response for the client with its current rights. Called after the store confirmed
-   * that the tokens were issued. Throws if the server would refuse the request now.
+   * Returns the response, for the client's current rights. Called after the store confirmed that
+   * the tokens were issued. Throws if the server would refuse the request now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
   /** Whether to forget the stored response if `answer` refuses the request. */
@@ -31,8 +31,8 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. Each further response replaces the oldest one. This is
- * enough: when the database fails, at most one response per database connection is lost.
+ * The maximum number of stored responses. Each further response replaces the oldest response. This
+ * is enough: when the database fails, at most one response per database connection is lost.
  */
 const MOST_KEPT = 1000;
 /**
@@ -70,7 +70,8 @@ export class LostAnswers {
    * any other request.
    *
    * The returned function first finds out whether the code or token was used. If it was not, the
-   * function calls `otherwise`. It rejects with the store's error while the store is not available.
+   * function calls `otherwise`. The function rejects with the store's error while the store is not
+   * available.
    */
   find(
     client: Client,
@@ -100,7 +101,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If another identical request is waiting for the response, refuse this one.
+    // If another identical request is waiting for the response, refuse this request.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -117,7 +118,7 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response. Returns null if the attempt had no effect and can no longer have one.
+   * Returns the response. Returns null if the attempt had no effect and can no longer take effect.
    * After an error, keeps the entry unless `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {

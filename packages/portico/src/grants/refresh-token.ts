@@ -38,10 +38,10 @@ interface Offer extends TokenRequest {
 
 /**
  * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * works once.
+ * can be used only once.
  *
- * With the profile fapi2, the response contains the same refresh token, because the token works
- * only with the client's key (decision 45).
+ * With the profile fapi2, the response contains the same refresh token, because the client can use
+ * the token only with its key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -87,7 +87,7 @@ export class RefreshTokenGrant implements TokenGrant {
    *
    * In one case, the authorization ends: it had refresh tokens without a key and was bound to a key
    * later, and now a used token arrives without that key. An attacker may have been the first to
-   * prove a key, and this request may come from the owner.
+   * prove a key, and this request may come from the real client.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -150,7 +150,7 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /**
    * Handles a token that another request has used since this request checked it. Within the retry
-   * window, both requests get the same response.
+   * window, the two requests get the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -168,8 +168,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: the requested ones, or all scopes that still apply
-   * if none are requested.
+   * Returns the scopes for the new access token: the requested scopes, or all scopes that still
+   * apply if the request names none.
    */
   #narrowed(
     inForce: readonly string[],
@@ -186,8 +186,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws unless the request asks for the scopes that the first response contained. Other scopes
-   * would need another token.
+   * Throws unless the request asks for the scopes that the first response contained. A request for
+   * other scopes would need a different access token.
    */
   #requireSame(
     client: Client,

@@ -7,7 +7,7 @@ const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' 
 
 /**
  * Handles the second use of an authorization code or refresh token. The store decides which use is
- * the second one. It records the first use in the same write that marks the code or token as used
+ * the second use. It records the first use in the same write that marks the code or token as used
  * (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at the same
  * time, exactly one of them is the second use.
  */

@@ -12,8 +12,7 @@ export interface EndedAccess {
   /** How many access tokens of clients themselves (client credentials) this call ended. */
   readonly clientTokens: number;
   /**
-   * How many consent requests this call ended. People had seen these requests but not answered
-   * them.
+   * How many consent requests this call ended. Users had seen these requests but not answered them.
    */
   readonly requests: number;
   /**
@@ -22,7 +21,7 @@ export interface EndedAccess {
   readonly initialAccessTokens: number;
 }
 
-/** Ends all requests in the tables of one feature that wait for a person's answer. */
+/** Ends all requests in the tables of one feature that wait for a user's answer. */
 export type EndsRequests = () => Promise<void>;
 
 /**
@@ -40,8 +39,9 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests before authorizations, in this order: sign-in, then consent. If a person
-  // answers a request at the same time, the next step ends the result.
+  // End waiting requests before authorizations, in this order: sign-in, then consent. If a user
+  // answers a request at the same time, the next step ends the resulting consent request or
+  // authorization.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
@@ -70,8 +70,8 @@ export async function endAllAccess(
 
 /**
  * Ends authorizations that were started without the consent page because of an authorization with
- * an id up to `newest`. Such authorizations can start others at the same time. So this function
- * searches again until it finds no active one.
+ * an id up to `newest`. Such authorizations can let other authorizations start at the same time. So
+ * this function searches again until it finds no active authorization.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

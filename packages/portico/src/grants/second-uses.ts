@@ -25,8 +25,8 @@ export interface SecondUses {
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
    * Returns the first response again if it may be repeated, or null if this use is a replay. Throws
-   * if the server would refuse the request now, or if the request differs from the first one. If it
-   * throws, no access ends.
+   * if the server would refuse the request now, or if the request differs from the first request.
+   * If this method throws, the authorization stays active.
    */
   answer(
     request: TokenRequest,

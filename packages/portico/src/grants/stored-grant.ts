@@ -12,7 +12,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** Checks that apply to both stored grants, authorization codes and refresh tokens. */
+/** Checks that apply to the two stored grants: authorization codes and refresh tokens. */
 
 export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
 
@@ -24,8 +24,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
 }
 
 /**
- * Returns why the request cannot use a grant that is bound to a key that it did not prove (RFC 9449
- * sections 5 and 10). The reason is for the log.
+ * Returns why the request cannot use a grant that is bound to a key: the request proved no key or
+ * another key (RFC 9449 sections 5 and 10). The reason is for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   const proven = proved === null ? 'no key' : 'another key';
@@ -46,8 +46,8 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
- * Throws `invalid_grant` if the client has no grant left that lets people give it access. Without
- * such a grant, none of its authorizations is valid.
+ * Throws `invalid_grant` if the client no longer has a grant type with which people can give it
+ * access. Without such a grant type, none of the client's authorizations is valid.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;

@@ -30,8 +30,8 @@ const HASH =
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * Returns a hasher for argon2id. The default parameters are those that OWASP recommends: 46 MiB,
- * one pass, one lane. Hashes are PHC strings.
+ * Returns a hasher for argon2id. The default parameters are the OWASP recommendation: 46 MiB, one
+ * pass, one lane. Hashes are PHC strings.
  *
  * Do not use less than 32 MiB: Node would keep such blocks, one for each thread in its pool. Larger
  * blocks are freed immediately (decision 13).

@@ -19,7 +19,7 @@ interface Turn {
  * A queue in which networks take turns. Each network with waiting tasks is served once before any
  * network is served again. So many requests from one network delay only that network.
  *
- * If the queue is full, a network with fewer waiting tasks can still add one. The queue then
+ * If the queue is full, a network with fewer waiting tasks can still add a task. The queue then
  * rejects the last task of the network with the most waiting tasks.
  */
 export class FairQueue {

@@ -207,8 +207,8 @@ export interface CompleteHost {
 }
 
 /**
- * Returns the client address of a request in canonical form, or null if the host returns no valid
- * IP address.
+ * Returns the IP address of a request's client in canonical form, or null if the host returns no
+ * valid IP address.
  */
 export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);

@@ -122,7 +122,7 @@ describe('the log', () => {
         { value: Object.assign(Object.create({ method: () => null }), circle) },
       ],
       ['within the cause of an error', { value: new Error('x', { cause: circle }) }],
-      // The code of an error is not a secret. It tells what went wrong.
+      // The code of an error is not a secret. The code says what went wrong.
       ...(name === 'code'
         ? []
         : ([['in an error', { err: Object.assign(new Error('x'), { [name]: SECRET }) }]] as [

@@ -134,7 +134,8 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serialize each field separately. A field that fails or has a `toJSON` must not affect the others.
+ * Serialize each field separately. A field that fails or has a `toJSON` must not affect other
+ * fields.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {

@@ -11,7 +11,7 @@ const patterns = new Map<string, RegExp>();
 
 /**
  * Returns the pattern for a scheme. The first alternative matches the scheme with a well-formed
- * token. The others match the scheme with anything else.
+ * token. The other alternatives match the scheme with anything else.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);

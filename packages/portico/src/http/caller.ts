@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<string | null>();
 
 /**
- * Runs work on behalf of a caller: a client or person if known, and otherwise a network
+ * Runs work on behalf of a caller: a client or user if known, and otherwise a network
  * (`findNetwork` in `addresses.ts`). All callers share some queues, for example the queue for slow
  * hashes. In such a queue, work waits only behind earlier work of the same caller.
  */

@@ -24,7 +24,7 @@ const requests = new AsyncLocalStorage<Answering>();
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an existing id to a function that would create one.
+  // Prefer an existing id to a function that would create a new id.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -54,9 +54,9 @@ export function currentRequestId(): string | null {
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`. A line's own id is
- * kept. The returned log never throws: if the application's log fails, the line is lost, but no
- * request fails and the process does not end.
+ * Returns a log that adds the current request's id to each line as `requestId`. If a line already
+ * has an id, keeps that id. The returned log never throws: if the application's log fails, the line
+ * is lost, but no request fails and the process does not end.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {

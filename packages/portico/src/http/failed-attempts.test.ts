@@ -15,7 +15,7 @@ function createRandom(seed: number): () => number {
 }
 
 /**
- * Creates a limiter with a fixed clock. Its random numbers are the given ones, and after that
+ * Creates a limiter with a fixed clock. Its random numbers are the given numbers, and after them
  * `never`.
  */
 function limiter() {

@@ -38,7 +38,7 @@ interface Failures {
   /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether a refused attempt was already reported as the first one. */
+  /** Whether a refused attempt was already reported as the first refused attempt. */
   readonly reported: boolean;
 }
 
@@ -100,7 +100,7 @@ export class FailedAttempts {
     // If an entry's time is in the future, the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget the failures one after the other. In a network with many people, some attempts fail
+    // Forget the failures one after the other. In a network with many users, some attempts fail
     // without an attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));

@@ -17,8 +17,8 @@ const TEXT = fc.string({
 });
 
 /**
- * Keys that can be read again. After `JSON.parse` of Node 24 has read a key with a backslash, it
- * reads some other keys with escapes as that key (V8 13.6).
+ * Keys that `JSON.parse` reads correctly. In Node 24 (V8 13.6), after `JSON.parse` has read a key
+ * with a backslash, it mistakes some other keys with escapes for that key.
  */
 const READABLE = TEXT.filter((key) => !key.includes('\\'));
 

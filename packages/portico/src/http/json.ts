@@ -31,7 +31,10 @@ export function hasHalves(value: unknown): boolean {
   return withoutHalves(json) !== json;
 }
 
-/** `JSON.stringify` returns undefined for values that JSON cannot contain. Return it unchanged. */
+/**
+ * `JSON.stringify` returns undefined for values that JSON cannot contain. Return undefined
+ * unchanged.
+ */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

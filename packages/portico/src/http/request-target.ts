@@ -1,7 +1,8 @@
 /**
  * Whether a URL parser leaves this request target's path unchanged. The path must contain no `.` or
  * `..` segment (plain or percent-encoded), no backslash and no fragment. Otherwise, a proxy rule or
- * guard could read another path than the router does, and an attacker could bypass it.
+ * guard could read a different path than the router, and an attacker could bypass the rule or
+ * guard.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');

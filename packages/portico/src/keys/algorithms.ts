@@ -43,7 +43,10 @@ export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string
   return hashesItself ? null : hash;
 }
 
-/** The algorithms that a server can have signing keys for: RS256, and those of its features. */
+/**
+ * The algorithms that a server can have signing keys for: RS256, and the algorithms of its
+ * features.
+ */
 export class SigningAlgorithms {
   readonly #forms: ReadonlyMap<string, AlgorithmForm>;
 

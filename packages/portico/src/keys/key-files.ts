@@ -51,8 +51,8 @@ export class KeyFiles {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // Read the owner of the link itself, because the operator must not be told to change the
-      // link's target. Null if the file no longer exists.
+      // If the file is a symbolic link, read the owner of the link, because the operator must not
+      // be told to change the link's target. Null if the file no longer exists.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }

@@ -12,7 +12,7 @@ const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
  * Matches the file name of a staged key. The name is derived from the key that it replaces, so each
  * key has only one successor. The file contains the time when the key starts to sign.
  *
- * Older releases do not know staged keys. They treat a staged key as the oldest one: they publish
+ * Older releases do not know staged keys. They treat a staged key as the oldest key: they publish
  * it, but sign with another key.
  */
 const STAGED_FILE = /^0-next-/;

@@ -50,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // `dsaEncoding` affects only ECDSA. The signature is then both numbers, one after the other,
-  // without DER (RFC 7518 section 3.4).
+  // `dsaEncoding` affects only ECDSA. The signature then consists of its two numbers, one after the
+  // other, without DER (RFC 7518 section 3.4).
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,

@@ -54,15 +54,15 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that currently signs with the algorithm (default: RS256), or null. Another
-   * process's new key is found within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a new
+   * key of another process within a second.
    *
    * Throws a KeysLostError in these cases:
    *
    * - This process knew keys, and none are left in the directory. `all` and `published` throw as
    *   well.
-   * - There never was a key, but the store has authorizations that need one. `published` throws as
-   *   well.
+   * - There never was a key, but the store has authorizations that need a key. `published` throws
+   *   as well.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -150,7 +150,7 @@ export class KeyRing {
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
     // Take the file's name from the listing. The name must not come from a file's contents, because
-    // this file is removed. Another process may remove it at the same time.
+    // this method removes the file with this name. Another process may remove it at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
@@ -183,7 +183,7 @@ export class KeyRing {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // `signsFrom` is optional for a KeySigner.
+      // Without `signsFrom`, it is unknown when a KeySigner started to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

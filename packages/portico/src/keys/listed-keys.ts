@@ -111,7 +111,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether the key files of an algorithm were lost, so that it has no key. */
+  /** Whether an algorithm has no key because its key files were lost. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));

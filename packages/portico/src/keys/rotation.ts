@@ -158,7 +158,7 @@ export class Rotation {
   }
 
   /**
-   * Removes keys that are older than the new ones. It keeps newer keys, so that two processes that
+   * Removes keys that are older than the new keys. Keeps newer keys, so that two processes that
    * rotate at the same time do not remove each other's new key.
    */
   async #removeBefore(
@@ -183,8 +183,8 @@ export class Rotation {
   }
 
   /**
-   * Removes the second file names of removed keys. A key has two names while another process
-   * renames it, but the key ring knows only one. If the other name remained, the key would be
+   * Removes the second file names of removed keys. A key has two file names while another process
+   * renames it, but the key ring knows only one name. If the other name remained, the key would be
    * published again.
    */
   async #removeOtherNames(
@@ -247,9 +247,7 @@ export class Rotation {
     return removed;
   }
 
-  /**
-   * Writes all keys to disk before any of them is used. If the disk is full, none of them is used.
-   */
+  /** Writes all keys to disk before the first key is used. If the disk is full, no key is used. */
   async #draftAll(
     due: readonly SigningKey[],
     membersOf: (replaces: SigningKey) => StagedMembers,

@@ -39,13 +39,14 @@ export interface KeySigner {
    * Signs these bytes (RFC 7518 section 3):
    *
    * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
-   * - ES256: ECDSA with SHA-256, as 64 bytes that contain both numbers one after the other, without
-   *   DER.
+   * - ES256: ECDSA with SHA-256, as 64 bytes: the signature's two numbers, one after the other,
+   *   without DER.
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server stops waiting. If this method rejects, or the public key does
-   * not verify the signature, the request gets a 503 response, and its code or token stays valid.
-   * The log contains the class and code of the error, but not its message.
+   * not verify the signature, the request gets a 503 response, and its authorization code or
+   * refresh token stays valid. The log contains the class and code of the error, but not its
+   * message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -65,7 +66,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // If several signers have no `signsFrom`, the last one signs.
+  // If several signers have no `signsFrom`, the last of these signers signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -168,8 +169,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code of this error. The message is left out, because
- * it may contain a command line with a password.
+ * Returns an error with only the class and the code of this error. Omits the message, because it
+ * may contain a command line with a password.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {

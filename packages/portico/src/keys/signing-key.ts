@@ -64,8 +64,8 @@ export class KeysLostError extends Error {
 }
 
 /**
- * Thrown if a KeySigner returns no valid signature. Nothing was signed and no code or token was
- * used up, so a retry may succeed.
+ * Thrown if a KeySigner returns no valid signature. Nothing was signed, and the request did not
+ * consume an authorization code or a refresh token, so a retry may succeed.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';

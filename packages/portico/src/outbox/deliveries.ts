@@ -222,7 +222,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs only the first failure in a row. */
+  /** Logs only the first of several failures in a row. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });

@@ -66,7 +66,7 @@ export interface OutboxMessage {
  *
  * - `delivered`: the message was delivered. The outbox removes it.
  * - `obsolete`: the message is no longer needed. The outbox removes it.
- * - `failed`: the outbox tries again. The receiver's later messages wait for this one.
+ * - `failed`: the outbox tries again. The receiver's later messages wait for this message.
  * - `postponed`: the outbox delivers the receiver's other messages first, then tries again. Use
  *   this if the order does not matter.
  * - `refused`: the outbox does not try again. It sets the message aside for an operator.
@@ -91,7 +91,9 @@ export interface ListedMessage {
   readonly kind: string;
   /** The receiver of the message. */
   readonly receiver: string;
-  /** The message's state. An `undelivered` message is retried only if an operator asks for it. */
+  /**
+   * The message's state. An `undelivered` message is retried only if an operator requests a retry.
+   */
   readonly state: 'waiting' | 'undelivered';
   /** How many attempts have failed. */
   readonly attempts: number;

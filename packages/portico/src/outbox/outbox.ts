@@ -14,7 +14,9 @@ import {
 
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
-/** How long an undelivered message is retried when an operator requests it, in milliseconds. */
+/**
+ * How long an undelivered message is retried after an operator requests a retry, in milliseconds.
+ */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
 /** The minimum time between log lines about messages dropped for one receiver, in milliseconds. */
@@ -158,7 +160,7 @@ export class Outbox {
 
   /**
    * Returns the receivers whose messages were dropped in the last month because 20,000 messages
-   * were already waiting. Returns at most 50 receivers, those with the most dropped messages first.
+   * were already waiting. Returns at most 50 receivers, starting with the most dropped messages.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];

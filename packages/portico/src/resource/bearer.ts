@@ -24,13 +24,13 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the resource still have. The person's permissions are
-   * not checked yet. If the token is not bound, excludes scopes that require a bound token.
+   * The token's scopes that the client and the resource still have. The user's permissions are not
+   * checked yet. If the token is not bound, excludes scopes that require a bound token.
    */
   readonly scopes: readonly string[];
-  /** The person's account. Null for a client-credentials token. */
+  /** The user's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
-  /** The person's public identifier. Null for a client-credentials token. */
+  /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
   /** The audience that the token was granted for, or null. */
   readonly audience: string | null;
@@ -54,7 +54,7 @@ export interface TokenOwner {
 export interface NoToken {
   /**
    * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
-   * that its person may no longer sign in.
+   * that the token's user may no longer sign in.
    */
   readonly code: BearerErrorCode;
   /** The exact reason, for the log only. */
@@ -147,8 +147,8 @@ export class BearerTokens {
   }
 
   /**
-   * Returns the token's scopes that are valid now. If the token belongs to a person, the person
-   * must have the permission for each scope.
+   * Returns the token's scopes that are valid now. If the token belongs to a user, the user must
+   * have the permission for each scope.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
@@ -180,8 +180,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. The proof is checked last. So a caller without a
-   * usable token causes no signature check and uses up no proof.
+   * Looks up a bound token and checks its proof. The proof is checked last. So if a caller has no
+   * usable token, the server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

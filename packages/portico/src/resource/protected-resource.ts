@@ -11,7 +11,7 @@ export interface ResourceNeeds {
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains the scopes that the person has already allowed the
+   * Whether a new authorization also contains the scopes that the user has already allowed the
    * client. Clients can then request more scopes step by step.
    */
   readonly stepUp?: boolean;
@@ -43,7 +43,9 @@ export interface ResourceParts {
 
 /** The API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
 export class ProtectedResource {
-  /** The URL of the API's metadata, for challenges. Null if challenges do not link to it. */
+  /**
+   * The URL of the API's metadata, for challenges. Null if challenges do not link to the metadata.
+   */
   readonly metadataUrl: string | null;
   /**
    * The URL where the server publishes the API's metadata. Null if the server does not publish it.

@@ -18,8 +18,8 @@ export interface TokenAccessor extends TokenMembers {
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. The token's person must still have the scope's
-   * permission.
+   * Requires a usable token with this scope. If the token belongs to a user, that user must still
+   * have the scope's permission.
    *
    * Otherwise throws an error that becomes a 401 response if there is no usable token, or a 403
    * response if the token is not sufficient.
@@ -28,8 +28,8 @@ export interface TokenAccessor extends TokenMembers {
   /** Returns whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
-   * Returns the account that the token was issued for. Returns null if there is no usable token,
-   * and for a client-credentials token.
+   * Returns the account of the user that the token was issued for. Returns null if there is no
+   * usable token, and for a client-credentials token.
    */
   user(): UserInterface | null;
   /** Returns the id of the client that uses the token, or null if there is no usable token. */
@@ -69,7 +69,7 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the person no longer has the permission. In that case, no
+   * Whether the token has the scope but the user no longer has the permission. In that case, no
    * other token would help.
    */
   readonly isUnheld?: boolean;

@@ -67,9 +67,9 @@ export interface AuthorizationFilter {
 
 /** The range of authorizations to read, in descending order of their ids. */
 export interface HeldRange {
-  /** Only ids below this one. Null for all ids. */
+  /** Only ids below this id. Null for all ids. */
   readonly below: string | null;
-  /** Only ids from this one upwards. Null for all ids. */
+  /** Only this id and higher ids. Null for all ids. */
   readonly above: string | null;
   /** The maximum number of authorizations to find. */
   readonly limit: number;

@@ -75,7 +75,7 @@ export interface ClientMetadata {
   readonly profile: string | null;
 }
 
-/** The website and logo that people see next to a client's name. */
+/** The website and logo that users see next to a client's name. */
 export interface ClientLook {
   /**
    * The client's website (`client_uri` of RFC 7591). Only an operator can set it. Missing if none
@@ -110,8 +110,8 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly createdAt: number;
   /**
    * The last day on which the client was used, in milliseconds since 1970. A client is used when a
-   * person allows it or when it receives tokens. Null if the client was never used, or if an
-   * operator registered it.
+   * user allows it or when it receives tokens. Null if the client was never used, or if an operator
+   * registered it.
    */
   readonly usedAt: number | null;
   /**

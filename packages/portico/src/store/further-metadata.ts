@@ -21,11 +21,13 @@ export interface MetadataField {
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
-   * Whether clients that register themselves can have the field. By default, all of them can.
+   * Whether clients that register themselves can have the field. By default, all of these clients
+   * can have it.
    *
-   * - `with-token`: only clients with an initial access token. Otherwise, anyone could make this
-   *   server send requests to others. For other clients, the registration leaves the field out.
-   * - `never`: none of these clients can have the field.
+   * - `with-token`: only clients that register with an initial access token can have the field.
+   *   Otherwise, anyone could make this server send requests to other servers. If a client
+   *   registers without such a token, the server does not store the field.
+   * - `never`: no client that registers itself can have the field.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
@@ -79,7 +81,7 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a client's values. Fields without values are left out. Inside a transaction, pass its
+   * Returns a client's values. Omits fields without values. Inside a transaction, pass its
    * connection.
    */
   async find(clientId: string, connection?: SqlConnection): Promise<FurtherValues> {
@@ -88,8 +90,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns the values of these clients, by client id. Clients without values are left out. Inside
-   * a transaction, pass its connection.
+   * Returns the values of these clients, by client id. Omits clients without values. Inside a
+   * transaction, pass its connection.
    */
   async findAll(
     clientIds: readonly string[],

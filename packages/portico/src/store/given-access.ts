@@ -14,14 +14,14 @@ export interface GivenAccess {
   refusal(access: AccessInUse): Promise<string | null>;
   /**
    * Stops organizations from granting this client (null: any client) access to this person's
-   * account, even if none has done so yet. Call this before you revoke the authorizations. Returns
-   * false and changes nothing if the person does not exist.
+   * account, even if no organization has granted such access yet. Call this before you revoke the
+   * authorizations. Returns false and changes nothing if the person does not exist.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything that is stored about this person. Access that has ended stays ended, but its
-   * record no longer names the person. Remove the subject first. Returns false if nothing was
-   * stored.
+   * Removes everything that is stored about this person. Access that has ended stays ended, but the
+   * stored record of its end no longer names the person. Remove the subject first. Returns false if
+   * nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }

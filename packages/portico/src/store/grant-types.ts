@@ -12,7 +12,7 @@ export interface GrantRules {
    */
   readonly begins: Beginning | null;
   /**
-   * Which clients may use the grant. `any`: all clients, including public and unverified ones.
+   * Which clients may use the grant. `any`: all clients, including public and unverified clients.
    * `confidential`: only clients that authenticate. A client that registers itself for such a grant
    * needs an initial access token.
    */
@@ -55,8 +55,9 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant. With it, an organization
-   * grants a client access by its id, without a consent page.
+   * Whether only clients that an operator registered may have this grant. With such a grant, an
+   * organization gives access to a client that it identifies only by the client's id, without a
+   * consent page.
    */
   isForOperators(name: string): boolean {
     return this.#rules.get(name)?.begins === 'organization';

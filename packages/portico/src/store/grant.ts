@@ -8,7 +8,8 @@ export type Holder = 'person' | 'client';
 export type Beginning = Holder | 'organization';
 
 /**
- * Returns the features' grants that start this kind of access, in addition to those of RFC 6749.
+ * Returns the features' grants that start this kind of access, in addition to the grants of RFC
+ * 6749.
  */
 export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
@@ -16,8 +17,8 @@ export type FurtherGrants = (beginning: Beginning) => readonly string[];
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
- * A person's authorization, with all codes and tokens issued for it. It is one row in
- * `oauth_families`, which also contains the authorization code and the current refresh token.
+ * A person's authorization, with all codes and tokens issued for it. The authorization is one row
+ * in `oauth_families`, which also contains the authorization code and the current refresh token.
  * Revoking the row revokes the code and all tokens with one write.
  */
 export interface Family {
@@ -39,7 +40,7 @@ export interface Family {
   readonly thumbprint: string | null;
   /**
    * Whether an earlier refresh token of this authorization worked without the key. If so, an
-   * attacker with that token may have bound the authorization to another key.
+   * attacker with that token may have bound the authorization to the attacker's key.
    */
   readonly isBoundLate?: boolean;
   /**
@@ -224,8 +225,8 @@ export interface DeadToken {
 }
 
 /**
- * Why an access token is not valid. The reason is also `unknown` if the token itself was revoked,
- * because its row was then removed.
+ * Why an access token is not valid. A token that was revoked individually is also `unknown`,
+ * because revoking the token removed its row.
  */
 export type Death =
   | 'unknown'
@@ -242,7 +243,7 @@ export type Death =
 export type GrantRefusal =
   /**
    * The code or token was used before. All tokens of the authorization are now revoked, including
-   * those from the first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
+   * the tokens from the first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
    */
   | 'used'
   /** The authorization was already revoked. */

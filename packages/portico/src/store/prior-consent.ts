@@ -16,8 +16,8 @@ export interface AskedConsent {
 /**
  * Finds an earlier authorization that covers this request, so that the server can skip the consent
  * page. A feature implements this interface. Before Portico writes the new authorization, it checks
- * that the earlier one is still active. The new authorization records which earlier one it is based
- * on (`goesBackTo`).
+ * that the earlier authorization is still active. The new authorization records which earlier
+ * authorization it is based on (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -40,15 +40,15 @@ export interface PriorAuthorization {
   readonly details?: Details | undefined;
   /**
    * Whether the consent still covers the new authorization. Called in the transaction that writes
-   * the new authorization. The earlier one cannot change during that transaction.
+   * the new authorization. The earlier authorization cannot change during that transaction.
    */
   readonly applies: (connection: SqlConnection) => Promise<boolean>;
 }
 
 /**
  * Returns the details for a new authorization that `prior` makes possible. An authorization can be
- * based on another one that is based on a third, and so on. The details contain the lowest id in
- * this chain.
+ * based on a second authorization that is based on a third, and so on. The details contain the
+ * lowest id in this chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -57,9 +57,9 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 
 /**
  * Whether this authorization skipped the consent page because of an earlier authorization whose id
- * is at most `newest`. An operation that ends access also ends these authorizations. It leaves out
- * those that people allow on the page in the meantime, so it finishes even if people keep allowing
- * access.
+ * is at most `newest`. An operation that ends access also ends these authorizations. It ignores
+ * authorizations that people allow on the consent page in the meantime, so it finishes even if
+ * people keep allowing access.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

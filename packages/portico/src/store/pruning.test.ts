@@ -110,7 +110,7 @@ describe('while serving', () => {
       () => NOW,
       { debug: nothing, info: nothing, warning, error: nothing },
     );
-    /** Makes as many insertions as trigger the next batch. */
+    /** Makes fifty insertions, which trigger the next batch. */
     async function insertFifty() {
       asked.length = 0;
       for (let count = 1; count < 50; count += 1) expect(pruning.tick()).toBeNull();
@@ -164,7 +164,7 @@ describe('while serving', () => {
       { removed: 9, last: null },
       living,
       { removed: 0, last: 'e' },
-      // The store is unavailable. The position of the search stays.
+      // The store is unavailable, so the position of the search does not change.
       null,
       living,
       { removed: 0, last: 'h' },
@@ -210,7 +210,7 @@ test('removing everything goes through the table of access tokens from its begin
   );
   const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
   expect(await pruning.all((removed) => reports.push(removed))).toEqual(total);
-  // The limit is an hour after they expired.
+  // Rows are removed an hour after they expire.
   expect(expired).toEqual([
     [6_400_000, 100],
     [6_400_000, 100],

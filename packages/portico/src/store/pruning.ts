@@ -9,11 +9,11 @@ export interface PrunedRows {
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** The number of authorization requests that expired before the person answered or signed in. */
+  /** The number of authorization requests that expired before the user answered or signed in. */
   readonly consentRequests: number;
   /**
    * The number of removed clients: clients that registered themselves and were not used within a
-   * day of registration or for ninety days, and document clients that no person has allowed.
+   * day of registration or for ninety days, and document clients that no user has allowed.
    */
   readonly clients: number;
 }
@@ -143,7 +143,7 @@ export class Pruning {
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
     // Also remove tokens further into the table. If the access token lifetime was shortened, later
-    // tokens expire before the first ones. The first search alone would then remove fewer tokens
+    // tokens expire before the first tokens. The first search alone would then remove fewer tokens
     // than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;

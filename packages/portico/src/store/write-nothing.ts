@@ -14,8 +14,8 @@ export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
  * Rejects if the store is not writable. The store's tables must exist.
  *
  * An embedded engine reports a full disk only at a commit, so this function writes a row and
- * removes it. A database server reports a full disk by itself. There, this function writes no row,
- * because the commit would have to wait for the standbys.
+ * removes it. A database server reports a full disk by itself. On a database server, this function
+ * writes no row, because the commit would have to wait for the standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

@@ -58,7 +58,7 @@ export function claimNameProblem(name: string): string | null {
 
 /**
  * Returns the claims that the scopes release, in the order of the scopes. For each scope, OpenID
- * Connect's claims come before the configured ones.
+ * Connect's claims come before the configured claims.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -71,8 +71,8 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Returns claims about a person, in addition to those from `getProfile()`. Cannot replace a claim
- * from `getProfile()`.
+ * Returns claims about a person, in addition to the claims from `getProfile()`. Cannot replace a
+ * claim from `getProfile()`.
  *
  * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
  * scope in `oauth_server:scopes` that lists the claim under `claims`. Each dropped claim is logged
@@ -83,8 +83,8 @@ export type ClaimsMapper = (
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * Collects the claims about a person that the granted scopes release. If both the profile and the
- * host's mapper contain a claim, the profile's value is used.
+ * Collects the claims about a person that the granted scopes release. If the profile and the host's
+ * mapper contain the same claim, the profile's value is used.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -139,9 +139,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether every string in the value is well-formed Unicode. A string with half of a surrogate pair
- * is not. Some JSON parsers reject the whole text. Others replace the half, so that the values of
- * two people could become the same.
+ * Whether every string in the value is well-formed Unicode. A string with an unpaired surrogate is
+ * not. Some JSON parsers reject the whole text. Other parsers replace the surrogate, so the values
+ * of two people could become the same.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

@@ -13,7 +13,7 @@ export interface UngrantableScope {
   readonly catalog: ScopeCatalog;
   /** The scopes of `catalog` that can be granted for the requested resource. */
   readonly grantable: ScopeCatalog;
-  /** Whether the client requests a token for itself, not for a person. */
+  /** Whether the client requests a token for itself, not for a user. */
   readonly forItself: boolean;
 }
 

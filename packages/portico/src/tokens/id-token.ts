@@ -14,7 +14,7 @@ export interface IdTokenContents {
   readonly nonce: string | null;
   /** The access token that is issued together with the ID token. */
   readonly accessToken: string;
-  /** The claims about the person that the granted scopes release. */
+  /** The claims about the user that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 

@@ -9,7 +9,7 @@ import type { ClientMetadata } from '../store/client.ts';
 export interface KeyBinding {
   /** The description of bound tokens for metadata and challenges. */
   readonly offer: BindingOffer;
-  /** The authorization request parameter that names the key of the code. */
+  /** The authorization request parameter that names the key to bind the authorization code to. */
   readonly parameter: string;
   /** The scopes that require a bound token. */
   readonly scopes: ReadonlySet<string>;
@@ -42,13 +42,14 @@ export interface ProvedKey {
    * Records permanently that the proof was used. A second call has no effect. Throws a
    * KeyProofError if the proof was used before.
    *
-   * Call this before the server issues, ends or uses up anything. Call it only for a request with a
-   * credential, because it writes to the store, and any caller can send the id of a public client.
+   * Call this method before the server issues or revokes a token or records a code as used. Call it
+   * only for a request with a credential, because it writes to the store, and any caller can send
+   * the id of a public client.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers. Call this before anything is issued: after that, nothing may
-   * fail.
+   * Returns the response headers. Call this method before the server issues tokens, because nothing
+   * may fail after that.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

@@ -13,7 +13,7 @@ export interface ResourceDescription {
   readonly resource: string;
   /** The scopes that clients can request for this resource, in addition to the identity scopes. */
   readonly scopes: readonly string[];
-  /** The resource's name for people, or null. */
+  /** The resource's name for users, or null. */
   readonly label: string | null;
   /**
    * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
@@ -35,10 +35,10 @@ export class Resources {
   readonly #catalog: ScopeCatalog;
   /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes about a person. They are available for every resource. */
+  /** The scopes about a user. They are available for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource for requests that do not name one. It can be null. */
+  /** `audience` is the resource for requests that name no resource. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -57,7 +57,7 @@ export class Resources {
   }
 
   /**
-   * Returns the scopes that can be granted for this audience (null: no audience). A resource's
+   * Returns the scopes that can be granted for this audience. Null means no audience. A resource's
    * scopes can be granted only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {

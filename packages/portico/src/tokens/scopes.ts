@@ -21,8 +21,8 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 export const OFFLINE_ACCESS = 'offline_access';
 
 /**
- * Scopes for services, which act without a person's consent. Only clients that an operator
- * registered can have them.
+ * Scopes for services, which act without a user's consent. Only clients that an operator registered
+ * can have them.
  */
 export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
@@ -36,11 +36,11 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** The label, which tells the person who gives consent what the scope allows. */
+  /** The label, which tells the user who gives consent what the scope allows. */
   readonly label: string;
-  /** A longer explanation for the person who gives consent. Null if the label is enough. */
+  /** A longer explanation for the user who gives consent. Null if the label is enough. */
   readonly description: string | null;
-  /** The permission that the person must have. Null for the identity scopes. */
+  /** The permission that the user must have. Null for the identity scopes. */
   readonly permission: string | null;
   /**
    * Claims that the scope releases in addition to the OpenID Connect claims. Missing if there are
@@ -236,8 +236,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns those of these scopes that are offered and allowed. A scope is allowed if it needs no
- * permission or the person currently has the permission.
+ * Returns the scopes that are offered and allowed. A scope is allowed if it needs no permission or
+ * the person currently has the permission.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

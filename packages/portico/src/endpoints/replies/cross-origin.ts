@@ -6,7 +6,7 @@ import type { Reply } from './responses.ts';
  * Headers for requests from pages of other origins, always without credentials. A browser
  * application can be a public client, so pages of any origin may call the endpoints that read no
  * session. The authorization endpoint is not among them, because it reads a session. The
- * introspection endpoint is not, because browsers do not need it.
+ * introspection endpoint is not among them either, because browsers do not need it.
  */
 
 const PREFLIGHT_HEADERS = {

@@ -14,7 +14,7 @@ export interface FailedRequest {
   readonly endpoint: string;
   /** The request's id. Null if the host did not provide the request. */
   readonly requestId: string | null;
-  /** Whether the response is a page for a person. */
+  /** Whether the response is a page for a user. */
   readonly asPage: boolean;
   /** The request that determines the page's language. Null if there is no page. */
   readonly request: Request | null;

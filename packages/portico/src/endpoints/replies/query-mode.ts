@@ -4,7 +4,7 @@ import { redirectReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 import type { SendingMode, SendingQuestion, SentResponse } from './sending.ts';
 
-/** Shows the person a question and a link to this URL. */
+/** Shows the user a question and a link to this URL. */
 type AskFirst = (request: Request, question: SendingQuestion, href: string) => Promise<Reply>;
 
 /** Sends the response in the redirect URI's query (RFC 6749 section 4.1.2). */

@@ -71,10 +71,10 @@ export function withFields(reply: Reply, fields: Readonly<Record<string, string>
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status of error codes. All others use 400 (RFC 6749 section 5.2). */
+/** The HTTP status of error codes. Codes that are not listed use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status of bearer error codes. All others use 401. */
+/** The HTTP status of bearer error codes. Codes that are not listed use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
@@ -166,8 +166,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns 503. The failed request used up no code or token and issued none, so the client can
- * repeat it.
+ * Returns a 503 response. The failed request did not consume an authorization code or a refresh
+ * token, and the server issued no token, so the client can repeat the request.
  */
 export function unavailableReply(): Reply {
   const body = {
@@ -177,7 +177,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** Returns 500 for an internal error. Only the log describes it. */
+/** Returns a 500 response for an internal error. Only the log describes the error. */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },

@@ -17,11 +17,11 @@ export interface SentResponse {
   readonly parameters: Readonly<Record<string, string>>;
   /** The HTTP status for a mode that redirects. */
   readonly status: 302 | 303;
-  /** The question that the person must answer before the browser continues, or null. */
+  /** The question that the user must answer before the browser continues, or null. */
   readonly question: SendingQuestion | null;
 }
 
-/** Asks the person whether to continue (RFC 9700 section 4.11.2). */
+/** Asks the user whether to continue (RFC 9700 section 4.11.2). */
 export interface SendingQuestion {
   readonly text: PageText;
   /** The HTTP status of the page. */

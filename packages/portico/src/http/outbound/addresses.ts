@@ -3,7 +3,7 @@ import { canonicalAddress } from '../addresses.ts';
 
 /**
  * Finds out whether an address is on the public internet. Requests to URLs that anyone can choose
- * may go only there.
+ * are allowed only to public addresses.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */

@@ -58,7 +58,7 @@ function ask(fetchJson: FetchJson, url: string) {
   return fetchJson(new URL(url), { limit: LIMIT, person: 'ada', isKnown: false });
 }
 
-/** Returns the refusal of a request to this URL. Fails if the request gets an answer. */
+/** Returns why a request to this URL is refused. Fails if the request gets a response. */
 async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
   const error: unknown = await ask(fetchJson, url).then(
     ({ value }) => new Error(`It was answered: ${JSON.stringify(value)}`),
@@ -368,8 +368,8 @@ describe('only a small, matching response is read:', () => {
 });
 
 /**
- * Starts a name server on a loopback port. It answers with these records. If it has no records, it
- * never answers.
+ * Starts a name server on a loopback port. The server responds with these records. Without records,
+ * it never responds.
  */
 async function startNameServer(records: Readonly<Record<string, readonly string[]>> = {}) {
   const socket = createSocket('udp4');
@@ -394,7 +394,7 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...each.split('.').map(Number)]),
     );
     const head = Buffer.from(query.subarray(0, end + 5));
-    // Writes an answer to one question, with recursion available, and without the query's
+    // Writes the response to one DNS query, with recursion available, and without the query's
     // additional records.
     head.writeUInt16BE(0x8180, 2);
     for (const [at, count] of [1, found.length, 0, 0].entries())

@@ -9,8 +9,8 @@ const UNSAID = 3600;
 /** The longest time that a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
 /**
- * The largest number of seconds that is used. A larger number counts as this one (RFC 9111 section
- * 1.2.2).
+ * The largest number of seconds that is used. A larger number counts as this number (RFC 9111
+ * section 1.2.2).
  */
 const MOST = 2 ** 31;
 

@@ -12,7 +12,7 @@ import { OutboundError } from './limits.ts';
  * certificate authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust, in addition to those that Node trusts. */
+  /** PEM certificates to trust, in addition to the certificates that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
@@ -152,7 +152,8 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // If the server switches protocols, the request ends without an error. So report one.
+      // If the server switches protocols, the request ends without an error. So report an error
+      // here.
       sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
@@ -178,8 +179,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates and the default ones. Call this once,
- * because it reads all certificate authorities.
+ * Returns connection options that trust these certificates and the default certificates. Call this
+ * once, because it reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -189,7 +190,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname resolves to others in the meantime.
+ * even if the hostname resolves to other addresses in the meantime.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));

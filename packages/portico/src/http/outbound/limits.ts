@@ -162,8 +162,8 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the minute of this count is still running. If the clock was set back to before its start,
- * the minute is over.
+ * Whether the minute of this count is still running. If the clock was set back to a time before the
+ * minute began, the minute counts as over.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;

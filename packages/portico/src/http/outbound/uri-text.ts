@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * Checks the text of URLs from clients, so that no parser reads a URL differently from what people
+ * Checks the text of URLs from clients, so that no parser reads a URL differently from what users
  * see.
  */
 
@@ -39,8 +39,8 @@ export function uriTextProblem(text: string): string | null {
 
 /**
  * Returns why a browser would write the host differently, or null if it would not. For example,
- * browsers turn `0x7f000001` into an IP address, and international names into ASCII. People must
- * see the hostname that the browser uses.
+ * browsers turn `0x7f000001` into an IP address, and international names into ASCII. Users must see
+ * the hostname that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

@@ -10,8 +10,8 @@ const LONGEST_TEXT = 255;
 /** The maximum lifetime of an assertion, in seconds. The server stores its `jti` for that long. */
 const LONGEST_LIFE = 86_400;
 /**
- * Header parameters that contain a key or point to one. They are rejected, because the server uses
- * only keys from the configured location.
+ * Header parameters that contain a key or point to a key. They are rejected, because the server
+ * uses only keys from the configured location.
  */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 

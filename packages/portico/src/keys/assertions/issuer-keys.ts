@@ -25,7 +25,7 @@ export interface IssuerKeys {
 const LARGEST = 64 * 1024;
 /**
  * The minimum time between fetches, in milliseconds. `BETWEEN_FETCHES` applies after a successful
- * fetch, and `AFTER_FAILURE` after a failed one.
+ * fetch, and `AFTER_FAILURE` after a failed fetch.
  */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;

@@ -46,7 +46,7 @@ export interface VerifiedAssertion {
   /** All claims of the assertion. */
   readonly claims: JsonObject;
   /**
-   * Records that the assertion was used. Returns false if any process has already recorded this.
+   * Records that the assertion was used. Returns false if any process has already recorded its use.
    * Call this after all other checks, and before the server issues anything.
    */
   claim(): Promise<boolean>;
@@ -105,9 +105,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Verifies an assertion about a person. Throws a JwsError with the reason if it is not valid for
-   * this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes nothing
-   * to the store.
+   * Verifies an assertion about a person. Throws a JwsError with the reason if the assertion is not
+   * valid for this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes
+   * nothing to the store.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);

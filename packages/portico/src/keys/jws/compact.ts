@@ -10,7 +10,7 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if a string cannot be parsed, or does not prove what it should. The message explains why,
+ * Thrown if a string is not a JWS, or if a check of the JWS fails. The message gives the reason,
  * for the log. It contains no part of the string.
  */
 export class JwsError extends Error {
@@ -20,7 +20,10 @@ export class JwsError extends Error {
 /** The maximum length of each part, in characters. Checked before parsing. */
 type Limits = Readonly<Record<'header' | 'payload' | 'signature', number>>;
 
-/** The limits for what others sign. An RSA signature of 4096 bits has 683 characters. */
+/**
+ * The limits for JWTs signed by other parties. For scale, a 4096-bit RSA signature is 683
+ * characters long.
+ */
 const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;

@@ -1,4 +1,4 @@
-/** The texts of the page where people connect a device (RFC 8628). */
+/** The texts of the page where users connect a device (RFC 8628). */
 export const DEVICE = {
   'device.page': 'Connect a device',
   'device.title': 'Connect a device to your {server} account',

@@ -212,7 +212,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows have an administrator, so index only those.
+    // Few rows have an administrator, so index only these rows.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',

@@ -74,7 +74,7 @@ export class AccessTokenRecords {
   /**
    * Returns the token, or why it is not valid. A token is not valid in these cases:
    *
-   * - The row of its client or family is revoked or gone.
+   * - The row of its client or family is revoked or no longer exists.
    * - Its client is not admitted.
    * - Its client no longer has any grant that starts this kind of access.
    */

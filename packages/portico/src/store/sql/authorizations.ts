@@ -21,9 +21,9 @@ import {
 
 /**
  * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
- * current refresh token, and whether the authorization is revoked. Issuing tokens and revoking both
- * update this row, so they run one after the other. This way, a second use of a code or token is
- * detected (decision 29).
+ * current refresh token, and whether the authorization is revoked. Each statement that issues
+ * tokens or revokes the authorization updates this row, so these statements run one after the
+ * other. This way, a second use of a code or token is detected (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -46,7 +46,8 @@ export class AuthorizationRecords {
 
   /**
    * Revokes the authorization because its code or refresh token was used again. Returns false if
-   * the refresh token turns out to be the current one, or if the authorization was already revoked.
+   * the refresh token turns out to be the current refresh token, or if the authorization was
+   * already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -129,7 +130,7 @@ export class AuthorizationRecords {
 
   /**
    * Reads the first `limit` of the person's authorizations with ids below `below` (null for any
-   * id), and revokes the active ones.
+   * id), and revokes the active authorizations.
    *
    * If `goingBackTo` is set, revokes only authorizations that skipped the consent page because of
    * an earlier authorization whose id is at most `goingBackTo`.

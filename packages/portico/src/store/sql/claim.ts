@@ -8,7 +8,7 @@ import { insertInto } from './statements.ts';
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both statements combined into one. Null if the engine needs a transaction. */
+  /** The two statements, combined into one statement. Null if the engine needs a transaction. */
   readonly together: string | null;
 }
 

@@ -1161,7 +1161,7 @@ describe('a request that waits for sign-in', () => {
     ];
     for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
       expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    // This request has no bytes. It is the oldest, but removing it would make no room.
+    // This request has no bytes. It is the oldest request, but removing it would make no room.
     const pushed = waiting('a', 400, NOW + 5);
     await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
     expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(
@@ -1301,7 +1301,7 @@ describe('the subject of a person', () => {
 });
 
 describe('a store', () => {
-  // Create the store here and not before all tests, because this test checks the constructor.
+  // Create the store here, not before all tests, because this test checks the constructor.
   test('has all of its tables', async () => {
     watched.meanwhile = null;
     const one = new Store(database, () => true);
@@ -1328,7 +1328,7 @@ describe('a store', () => {
 });
 
 describe('with a database collation that ignores case or accents', () => {
-  /** Opens a store like that of an engine whose columns have another collation than ours. */
+  /** Opens a store like that of an engine whose columns have a different collation. */
   async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
     const loose = await openWatchedStore();
     for (const table of tables) {

@@ -117,10 +117,12 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret. It expires at `expiresAt` (null: it never expires).
+   * Makes the secret with this hash the client's current secret. It expires at `expiresAt` (null:
+   * it never expires).
    *
-   * The old secret becomes the previous secret and works until `previousExpiresAt` (null: stops
-   * immediately), but never longer than before. The secret before that stops working.
+   * The secret that was current becomes the previous secret and works until `previousExpiresAt`
+   * (null: stops immediately), but never longer than before. An older previous secret stops
+   * working.
    *
    * Returns false for an unknown, public or revoked client, and if `replaced` is not the current
    * secret's hash.
@@ -154,8 +156,8 @@ export class ClientRecords {
         committed,
       );
     // If the store's response was lost, rotate again. A lost statement that runs later then changes
-    // nothing. Without this, it would end the secret that the application uses, and no one has
-    // received the new secret.
+    // nothing. Without the second rotation, it would end the secret that the application uses,
+    // although the application has not received the new secret.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -166,7 +168,7 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these changed after the caller read
-   * the client, or if the client is revoked. A given logo replaces the old one, and null removes
+   * the client, or if the client is revoked. A given logo replaces the old logo, and null removes
    * it. `addition` may run twice, so its second run must not change the result.
    */
   updateClient(
@@ -287,7 +289,7 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether both clients are equal in all columns that `UPDATE_CLIENT` sets. */
+/** Whether the two clients are equal in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }

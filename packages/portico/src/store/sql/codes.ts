@@ -58,8 +58,8 @@ export class CodeRecords {
 
   /**
    * Marks the code as used without issuing tokens, because the request did not match the code. If
-   * the code was already used and its own client sends it again, revokes the authorization. Returns
-   * whether this call revoked the authorization.
+   * the code was already used and the client that owns the code sends it again, revokes the
+   * authorization. Returns whether this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -90,7 +90,7 @@ export class CodeRecords {
   }
 
   /**
-   * Revokes the authorization, unless a new code replaced this one. Returns why no tokens were
+   * Revokes the authorization, unless a new code replaced this code. Returns why no tokens were
    * issued.
    */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
@@ -118,8 +118,8 @@ const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters 
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
 /**
- * Only the code in this row is valid. If two calls replace the code at the same time, the later one
- * wins.
+ * Only the code in this row is valid. If two calls replace the code at the same time, the code of
+ * the later call stays valid.
  */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?

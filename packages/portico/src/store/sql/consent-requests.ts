@@ -104,7 +104,7 @@ export class ConsentRequestRecords {
   /**
    * Reads the first `limit` requests after this id, and ends this person's waiting requests. If
    * `forget` is true, removes all of this person's requests instead. Returns the number of ended or
-   * removed requests, and the last id read (null: there are no more requests).
+   * removed requests, and the last id that it read. The id is null if there are no more requests.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -131,8 +131,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends the waiting ones. Returns the number
-   * of ended requests, and the last id read (null: there are no more requests).
+   * Reads the first `limit` requests after this id, and ends the waiting requests. Returns the
+   * number of ended requests, and the last id that it read. The id is null if there are no more
+   * requests.
    */
   endRequests(
     after: string,

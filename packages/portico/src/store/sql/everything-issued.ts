@@ -4,7 +4,8 @@ import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /**
- * The number of rows that a batch ended, and the last key that it read (null: no more rows follow).
+ * The number of rows that a batch ended, and the last key that it read. The key is null if no more
+ * rows follow.
  */
 interface EndedBatch {
   readonly ended: number;
@@ -35,8 +36,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active ones. Returns the number of revoked authorizations, and the last id read (null:
-   * there are no more, and all revocations are durable).
+   * the active authorizations. Returns the number of revoked authorizations, and the last id that
+   * it read. The id is null if there are no more authorizations. All revocations are then durable.
    */
   async revokeFamilies(
     after: string,
@@ -64,7 +65,7 @@ export class EverythingIssued {
   /**
    * Reads the first `limit` authorizations with ids above `after`. Revokes each active one that was
    * allowed without the consent page because of an authorization with an id up to `newestId`. Also
-   * returns how many of them were active.
+   * returns how many of these authorizations were active.
    */
   async revokeGoingBack(
     after: string,

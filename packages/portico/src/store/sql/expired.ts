@@ -56,7 +56,7 @@ export class ExpiredRecords {
 
   /**
    * Reads the first `limit` access tokens after this id, oldest first, and removes the expired
-   * ones. Returns the last id read, or null if there are no more tokens.
+   * tokens. Returns the last id read, or null if there are no more tokens.
    */
   async pruneAccessTokens(
     after: string,

@@ -493,7 +493,7 @@ describe.each([
     IN_USE,
   ],
 ])('the lost use of %s', (_, use, before: Row) => {
-  /** Makes the next statement fail, as if the store were still unavailable. */
+  /** Makes the next statement fail, as when the store is still unavailable. */
   const away = () => {
     watched.meanwhile = {
       before: /^INSERT INTO oauth_access_tokens/,

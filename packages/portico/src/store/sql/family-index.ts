@@ -56,8 +56,8 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 
 /**
  * Returns the condition for a person's rows. Some engines plan a statement before they know its
- * values. There, the condition is a range. With `=`, the planner would ignore the index's order and
- * read the whole table for each batch.
+ * values. For these engines, the condition is a range: with `=`, the planner would ignore the
+ * index's order and read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

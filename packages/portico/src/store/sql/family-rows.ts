@@ -212,7 +212,7 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 
 /**
  * Whether the token contains the authorization's mark. All refresh tokens of the authorization
- * contain it, even used ones. Tokens of other authorizations do not.
+ * contain its mark, even used tokens. Tokens of other authorizations do not.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;

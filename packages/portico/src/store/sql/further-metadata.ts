@@ -37,7 +37,7 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Returns the fields of these clients, by client id. Clients without fields are left out. */
+  /** Returns the fields of these clients, by client id. Omits clients without fields. */
   async findAll(
     clientIds: readonly string[],
     connection: SqlConnection = this.#database,

@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // The connection was lost. If the code or token was used up, the client must get a response. So
-  // find out whether the access token was inserted. If not, prevent a later insert.
+  // The connection was lost. If the code or token was marked as used, the client must get a
+  // response. So find out whether the access token was inserted. If not, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);

@@ -52,9 +52,10 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that match the condition, ordered by its column. Do not
- * remove the order. PostgreSQL plans the statement without its values and expects a third of the
- * table to match. Without the order, it would read the whole table instead of the index.
+ * Returns the keys of at most `limit` rows that match the condition, ordered by the condition's
+ * column. Do not remove the order. PostgreSQL plans the statement without its values and expects a
+ * third of the table to match. Without the order, it would read the whole table instead of the
+ * index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -104,9 +105,9 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key. Ends those without an outcome by setting the outcome
- * `void`. Returns how many it ended, and the last key that it read. The key is null if there are no
- * more rows.
+ * Reads the first `limit` rows after this key. Ends the rows without an outcome by setting their
+ * outcome to `void`. Returns how many rows it ended, and the last key that it read. The key is null
+ * if there are no more rows.
  */
 export async function voidOpen(
   connection: SqlConnection,

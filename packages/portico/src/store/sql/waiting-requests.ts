@@ -24,10 +24,10 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. If the budget is used up, removes the oldest requests of
-   * the network that uses the most bytes, but only if that network uses more than this request's
-   * network would use. Returns false if there is still no room. Without a budget, the request is
-   * not counted.
+   * Stores the request within the budget. If the request does not fit in the budget, removes the
+   * oldest requests of the network that uses the most bytes, but only if that network uses more
+   * than this request's network would use. Returns false if the request still does not fit. Without
+   * a budget, the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -72,7 +72,7 @@ export class WaitingRequestRecords {
 
   /**
    * Removes the first `limit` requests after this key. Returns the number of removed requests, and
-   * the last key read (null: there are no more requests).
+   * the last key that it read. The key is null if there are no more requests.
    */
   async endWaitingRequests(
     after: string,
@@ -93,7 +93,7 @@ const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 const REMOVED_AT_ONCE = 200;
 /**
  * The maximum number of requests that a new request may replace. This is enough even if the longest
- * possible request replaces the shortest ones.
+ * possible request replaces the shortest possible requests.
  */
 const MOST_LEAVING = 300;
 
@@ -103,8 +103,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Lock the row that every call writes first, so that no other request is added between the count
-  // and the insert.
+  // First write the row `BUDGET_ROW`, which locks it. Every call does this, so no other request is
+  // added between the count and the insert.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
     [BUDGET_ROW],
