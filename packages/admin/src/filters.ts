@@ -7,7 +7,7 @@ export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** The values that the person can choose, besides "All". */
+  /** The values that the user can choose, besides "All". */
   readonly options?: readonly string[];
 }
 
@@ -42,8 +42,8 @@ export function readFilters(
 }
 
 /**
- * Returns the person from the parameters `provider` and `person`, or null if both are missing.
- * Throws an AccessError if only one of them is present.
+ * Returns the user from the parameters `provider` and `person`, or null if both are missing. Throws
+ * an AccessError if only one of them is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

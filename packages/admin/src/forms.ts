@@ -28,8 +28,8 @@ const LIFETIME = 1_800_000;
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. A form works only once, only within half an hour,
- * and only for the person and browser that it was created for. `administration.ts` checks the
+ * The CSRF check for the administrator's pages. A form can be used only once, within half an hour,
+ * and only by the user and the browser that it was created for. `administration.ts` checks the
  * request's origin first.
  */
 export class Forms {
@@ -55,8 +55,8 @@ export class Forms {
 
   /**
    * Checks a form and marks it as used. Each form is accepted only once, even if several processes
-   * receive it. Returns null if the form is accepted. In that case, the caller must do the action
-   * immediately. Otherwise returns the reason for the log.
+   * receive it. If the form is accepted, returns null, and the caller must do the action
+   * immediately. Otherwise, returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';

@@ -1,6 +1,6 @@
 import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } from 'portico';
 
-/** All authorizations that one person gave to one application. */
+/** All authorizations that one user gave to one application. */
 export interface HeldGroup {
   /** The authorizations, newest first. There is at least one. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
@@ -8,7 +8,7 @@ export interface HeldGroup {
   readonly more: boolean;
 }
 
-/** One page of a list with one row for each person and application. */
+/** One page of a list with one row for each user and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
   /** The cursor of the next page. It is null on the last page. */
@@ -50,7 +50,7 @@ export async function heldGroups(
 }
 
 /**
- * Returns one page of the authorizations that one person gave to one application. Returns null if
+ * Returns one page of the authorizations that one user gave to one application. Returns null if
  * there are none.
  */
 export async function heldBy(

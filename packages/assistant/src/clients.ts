@@ -4,7 +4,7 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * The two clients of an assistant. The assistant itself uses the service client. People link their
+ * The two clients of an assistant. The assistant itself uses the service client. Users link their
  * accounts to the linking client.
  */
 export type ClientRole = 'service' | 'account-linking';
@@ -51,8 +51,8 @@ export function wantedClients(
 }
 
 /**
- * Returns the registered client for each role. If several clients could have the role, prefers one
- * that matches the configuration.
+ * Returns the registered client for each role. If several clients could have the role, prefers a
+ * client that matches the configuration.
  */
 export async function findClients(
   server: AuthorizationServer,

@@ -40,7 +40,7 @@ export type AssistantConfig = z.output<typeof assistantConfiguration>;
  * default.
  */
 export interface AssistantConfigInput {
-  /** Whether people link their accounts. Default: false. */
+  /** Whether users can link their accounts to the assistant. Default: false. */
   readonly account_linking?: boolean | undefined;
   /**
    * The vendor's callback URIs, exactly as the vendor's console shows them. Required for account

@@ -105,7 +105,7 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** The error if the listing cannot be exported. It contains all problems. */
+/** Thrown if the listing cannot be exported. The error contains all problems. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
   /** Every problem, with the key of its setting. */

@@ -15,8 +15,9 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 };
 
 /**
- * Returns the Portico packages to install: a version, or the files that `npm run pack` wrote.
- * `given` is a version, a tarball, or the folder of the tarballs.
+ * Returns the packages to install: Portico's packages by version or as tarballs from `npm run
+ * pack`, and all other packages unchanged. `given` is a version, a tarball, or the folder with the
+ * tarballs.
  */
 export function porticoPackages(
   packages: readonly string[],
@@ -69,7 +70,7 @@ function isInstalled(folder: string, wanted: string): boolean {
   return major === undefined || version.startsWith(`${major}.`);
 }
 
-/** Returns a command as a person types it. */
+/** Returns a command as you would type it in a shell. */
 export const typed = (command: readonly string[]): string =>
   command
     .map((word) =>
@@ -173,7 +174,7 @@ function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonl
   return [process.execPath, program, '--app', app, ...args];
 }
 
-/** Returns the commands of the console as a person types them. */
+/** Returns the commands of the console as you would type them in a shell. */
 export const consoleCommands = (plan: Plan): readonly string[] =>
   plan.commands.map(({ args }) => typedCommand(plan, args));
 

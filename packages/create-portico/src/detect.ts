@@ -107,7 +107,7 @@ function readManifest(folder: string): Manifest {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The message below is the same for every reason.
+    // Ignore the error. The message below fits every reason.
   }
   throw new Failure(`${file} is not a JSON object. Correct it first.`);
 }

@@ -15,7 +15,9 @@ export const FRAMEWORKS = [
 
 export type Framework = (typeof FRAMEWORKS)[number];
 
-/** The frameworks that a new application can have. The others have their own generators. */
+/**
+ * The frameworks that a new application can have. The other frameworks have their own generators.
+ */
 export const NEW_FRAMEWORKS = ['kit', 'express', 'fastify', 'hono', 'koa', 'node'] as const;
 
 export type NewFramework = (typeof NEW_FRAMEWORKS)[number];

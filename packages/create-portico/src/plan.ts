@@ -124,7 +124,9 @@ function unreadSettings(
   ];
 }
 
-/** Returns the plan for a new application. `templates` reads the files of a framework. */
+/**
+ * Returns the plan for a new application. `templates` returns the files to write for a framework.
+ */
 export function planForNewApplication(
   folder: string,
   framework: NewFramework,

@@ -28,8 +28,8 @@ export interface ClientRecord {
 }
 
 /**
- * Fields that the import leaves out and reports. Either they only describe the client to people, or
- * this server does not support them and the client works without them.
+ * Fields that the import leaves out and reports. These fields either only describe the client to
+ * users, or this server does not support them and the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',

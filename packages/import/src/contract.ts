@@ -2,7 +2,7 @@ import type { Acting } from 'portico';
 
 /**
  * Imports data from another server. Both methods check all records before they write anything. You
- * can run them again.
+ * can safely call a method again with the same records.
  */
 export interface Importing {
   /**
@@ -17,10 +17,10 @@ export interface Importing {
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Imports the public identifiers of people (`sub`). Each record has the form `{ provider, id, sub
-   * }`. If a person already has a subject, it stays unchanged. Two people never get the same
-   * subject. If one record is rejected, no subject is written. Throws a RegistrationError if there
-   * are too many records.
+   * Imports the public identifiers of users (`sub`). Each record has the form `{ provider, id, sub
+   * }`. If a user already has a subject, it stays unchanged. Two users never get the same subject.
+   * If one record is rejected, no subject is written. Throws a RegistrationError if there are too
+   * many records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }

@@ -53,7 +53,7 @@ export async function importSubjects(
 }
 
 /**
- * Write each subject separately. A person who signs in during the import may get a new subject, and
+ * Write each subject separately. A user who signs in during the import may get a new subject, and
  * keeps it. The next import reports this difference.
  */
 async function write(

@@ -64,7 +64,8 @@ export function migrationsOf(
 /**
  * Starts an application. Reads the environment and the configuration, opens the log and the store,
  * and calls `register` of the plugins and of the application. Throws a ConfigurationError that
- * lists every problem in the configuration. After a failure, nothing stays open.
+ * lists every problem in the configuration. If the start fails, closes everything that it has
+ * opened.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -102,8 +103,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Hash people's passwords in a separate queue. Otherwise, many people who sign in at the same
-    // time could keep clients from authenticating.
+    // Hash users' passwords in a separate queue. Otherwise, many users who sign in at the same time
+    // could keep clients from authenticating.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;

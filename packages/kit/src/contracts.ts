@@ -28,9 +28,9 @@ export interface AccountProvider {
    */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * Returns the active account with these credentials, or null. A failed call must always take the
-   * same time, whatever the reason. If an account has the identifier, call `names` with it before
-   * you check the password. The event about a failed sign-in then contains this account.
+   * Returns the active account with these credentials, or null. A failed call must take the same
+   * time for every reason. If an account has the identifier, call `names` with it before you check
+   * the password. The event about a failed sign-in then contains this account.
    */
   authenticate(
     identifier: string,
@@ -42,7 +42,8 @@ export interface AccountProvider {
   /**
    * Returns at most `limit` accounts that match a text of 1 to 100 characters. An account matches
    * if the text is its id, or a part of its name or email address in any letter case.
-   * Administrators use this search to find people. The search skips providers without this method.
+   * Administrators use this search to find an account. The search skips providers without this
+   * method.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
@@ -93,37 +94,38 @@ export interface Session {
   secret(): Promise<string>;
 }
 
-/** How a person authenticated, without the time. */
+/** How a user authenticated, without the time of the authentication. */
 export type AuthenticationMethod = Omit<Authentication, 'at'>;
 
-/** Tells you who is signed in, and signs people in and out. It belongs to the current request. */
+/** Tells you who is signed in, and signs users in and out. It belongs to the current request. */
 export interface Auth {
   /**
-   * Returns the account that is signed in. It is loaded once per request. Returns null if no one is
-   * signed in, or if the account is no longer active.
+   * Returns the signed-in account. The account is loaded once per request. Returns null if no user
+   * is signed in, or if the account is no longer active.
    */
   user(): Promise<UserInterface | null>;
   /**
-   * Returns the person who is signed in, or null if no person is signed in. It does not load the
-   * account, which may be deleted or inactive. Use it if your code loads the account itself.
+   * Returns a reference to the signed-in user, or null if no user is signed in. Does not load the
+   * account, which may be deleted or inactive. Use this method if your code loads the account
+   * itself.
    */
   person(): Promise<PersonReference | null>;
   /**
-   * Returns when and how the person last signed in in this browser, or null if no one is signed in.
+   * Returns when and how the user last signed in in this browser, or null if no user is signed in.
    * Using the session does not change the result.
    */
   authentication(): Promise<Authentication | null>;
   /**
-   * Signs the person in, and gives the session a new id. The session keeps its data unless another
-   * person was signed in before. Also call this when a signed-in person has authenticated again.
+   * Signs the user in, and gives the session a new id. The session keeps its data unless another
+   * user was signed in before. Also call this when a signed-in user has authenticated again.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**
    * Returns the session's CSRF token. Send it in the hidden form field `_csrf` or in the header
-   * `X-CSRF-Token`. While no one is signed in, the token is bound to a cookie, and nothing is
-   * stored.
+   * `X-CSRF-Token`. While no user is signed in, the token is bound to a cookie, and the server
+   * stores nothing.
    */
   csrfToken(): Promise<string>;
 }
@@ -132,14 +134,17 @@ export interface Auth {
 
 /** A started kit application with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
-  /** All account providers together. It is empty if the application has none. */
+  /**
+   * All account providers of the application, as one object. If there are none, no account is
+   * found.
+   */
   readonly accounts: Accounts;
   /** Returns the current request's session. Throws outside a request. */
   session(): Session;
   /** Returns the object that tells you who is signed in. Throws outside a request. */
   auth(): Auth;
   /**
-   * Signs a person out in every browser, for example after their password has changed. Returns how
+   * Signs a user out in every browser, for example after their password has changed. Returns how
    * many sessions have ended.
    *
    * @example

@@ -19,7 +19,7 @@ interface Challenged {
  * challenge tells the client where to get a token, and which scope the call needs. It does not list
  * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
  * `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a bound token,
- * because such a client needs a challenge (RFC 9449 section 7.1).
+ * because a client with a bound token always needs a challenge (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
@@ -81,9 +81,9 @@ export class Challenges {
   }
 
   /**
-   * Whether the person lacks the permission for one of these uses. If `used` is null, whether the
-   * person lacks every permission for the resource. If true, the endpoint sends no challenge: no
-   * other token would help this person, and clients would ask for authorization again and again.
+   * Whether the user lacks the permission for one of these uses. If `used` is null, whether the
+   * user lacks every permission for the resource. If true, the endpoint sends no challenge: no
+   * other token would help this user, and clients would ask for authorization again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;

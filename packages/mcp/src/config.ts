@@ -107,7 +107,7 @@ export interface McpConfigInput {
    */
   readonly audit?: boolean | undefined;
   /**
-   * The number of messages that one client may send per minute for one person. The limit counts the
+   * The number of messages that one client may send per minute for one user. The limit counts the
    * messages to all MCP endpoints of a process together. Each process counts separately. Default:
    * no limit.
    */
@@ -134,7 +134,7 @@ export interface McpOAuthInput {
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
    * needed scope. This includes 401 responses to GET and HEAD. A client that then asks for more
-   * scopes keeps the scopes that the person allowed before. Default: false.
+   * scopes keeps the scopes that the user allowed before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**

@@ -32,7 +32,10 @@ export interface McpFeature {
 export interface McpContribution {
   /** The registry of the items that the feature serves, for example resources. */
   readonly registry?: object;
-  /** Whether the endpoint currently offers the members below. Called for each request. */
+  /**
+   * Whether the endpoint currently offers the members below. The endpoint calls this method for
+   * each request.
+   */
   isOffered(): boolean;
   /** Members to add to the endpoint's `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;

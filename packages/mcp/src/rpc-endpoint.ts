@@ -199,7 +199,7 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Builds a key from the client and the person, so that people who use the same client have separate
+ * Builds a key from the client and the user, so that users who use the same client have separate
  * limits.
  */
 function caller(): string {

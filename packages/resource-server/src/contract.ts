@@ -34,7 +34,7 @@ export interface DpopOptions {
   readonly remembered?: number;
 }
 
-/** The required authentication of the person (RFC 9470). Set at least one member. */
+/** The required authentication of the user (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
   /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;

@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait for an embedded engine. It has no server that could become available again. After a
-  // permanent disk error, every write would wait.
+  // Do not wait for an embedded engine, because it has no server that could become available again.
+  // Otherwise, after a permanent disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {

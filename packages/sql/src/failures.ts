@@ -23,7 +23,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether this error leaves unknown if the statement or commit took effect. */
+/** Whether, after this error, it is unknown if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -106,8 +106,9 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 /**
- * The system calls that look for a server. Whatever goes wrong, the server cannot be reached. For
- * example, the socket of a server that has ended does not exist (ENOENT).
+ * The system calls for finding a server and connecting to it. If one of them fails for any reason,
+ * the server cannot be reached. For example, the socket of a server that has ended does not exist
+ * (ENOENT).
  */
 const REACHING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 /**

@@ -40,7 +40,7 @@ export interface OpenedDatabase extends Database {
    */
   readonly schema: string | null;
   /**
-   * How many times statements and transactions were retried after a conflict. Both numbers never
+   * How many times statements and transactions were retried after a conflict. These numbers never
    * decrease.
    */
   readonly retries: { readonly statements: number; readonly transactions: number };

@@ -25,7 +25,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /**
- * The page /oauth/admin/access. It shows who has access, with one row for each person and
+ * The page /oauth/admin/access. It shows who has access, with one row for each user and
  * application. The newest row comes first.
  */
 export const access: Page = {
@@ -59,7 +59,7 @@ export const access: Page = {
 
 /**
  * Marks the form as used, and returns a function. This function ends the authorizations that one
- * person gave to one application, and returns whether all of them have ended.
+ * user gave to one application, and returns whether all of them have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -115,8 +115,8 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
 }
 
 /**
- * Returns the form that searches for people by name and email address. Returns a hint instead if
- * the application does not support this search.
+ * Returns the form that searches for users by name and email address. Returns a hint instead if the
+ * application does not support this search.
  */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {

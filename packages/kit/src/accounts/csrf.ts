@@ -30,7 +30,7 @@ const FORM_LIMIT = 1024 * 1024;
 
 /**
  * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
- * `X-CSRF-Token`. While a person is signed in, tokens are bound to the session. Otherwise they are
+ * `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise they are
  * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
  */
 export class CsrfTokens {
@@ -64,8 +64,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the person may have
-   * signed in in another tab after opening this form.
+   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the user may have
+   * signed in on another tab after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;

@@ -25,7 +25,7 @@ export interface NewAccount {
   /** The password. Only its hash is stored. */
   readonly password: string;
   /**
-   * Whether the person has proved that they own the address. Other applications may rely on this
+   * Whether the user has proved that they own the address. Other applications may rely on this
    * value.
    */
   readonly emailVerified?: boolean;
@@ -156,7 +156,7 @@ class AccountTable implements AccountProvider {
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
     // Reject a malformed string. A database engine might store it as a different string, and
-    // another person could then sign in with that string.
+    // another user could then sign in with that string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -250,8 +250,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Keeps accounts in the application's own store. Use it if your application has no user table.
- * People sign in with email address and password.
+ * Keeps accounts in the application's own store. Use this provider if your application has no user
+ * table. Users sign in with email address and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);

@@ -21,8 +21,8 @@ export interface PeopleParts {
 const NONE: readonly string[] = [];
 
 /**
- * The session, user, CSRF tokens and client address of the current request. Each is created on
- * first use, because most requests use none of them.
+ * The session, user, CSRF tokens and client address of the current request. Each of these objects
+ * is created on first use, because most requests use none of them.
  */
 export class RequestContext {
   readonly #parts: PeopleParts | null;

@@ -17,8 +17,8 @@ const LONGEST_DRAIN = 3600;
 const MOST_WORKERS = 64;
 
 /**
- * Adds the command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for running
- * requests to finish.
+ * Adds the command `serve`. The command answers requests until it receives SIGINT or SIGTERM. Then
+ * it waits for running requests to finish.
  */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 
-/** What the workers need from the command. */
+/** The functions of the command that the workers call. */
 interface Caller {
-  /** Prints a line for people. */
+  /** Prints a line for the operator. */
   readonly note: (line: string) => void;
   /** Ends the command with an error. */
   readonly fail: (problem: string) => never;
@@ -221,7 +221,8 @@ export function tellListening(lines: readonly string[]): void {
  * process has ended.
  *
  * A terminal or supervisor sends its signal to every process, so the first signal also stops the
- * worker. Later signals do nothing. If requests must not finish, the main process ends the workers.
+ * worker. Later signals do nothing. If running requests must not finish, the main process ends the
+ * workers.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {

@@ -20,9 +20,9 @@ export interface ErrorAnswer {
 export interface ErrorView extends Words {
   /** The title: a few words about what happened. */
   readonly title: string;
-  /** An explanation, with advice for the person. */
+  /** An explanation, with advice for the user. */
   readonly message: string;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
   /** The status, from 400 to 599. */
   readonly status: number;
@@ -37,7 +37,7 @@ export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
   readonly log: Log;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
 }
 

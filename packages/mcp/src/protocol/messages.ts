@@ -94,7 +94,7 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // A client finds the request for a response by its id. If two requests had the same id, the
+  // A client uses the id to match a response to a request. If two requests had the same id, the
   // client could not tell their responses apart.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
@@ -121,8 +121,8 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. If a batch cancels one of its requests, no response
-  // would be left for that request. Without sessions, a batch cannot cancel any other request.
+  // A cancelled request gets no response, so a batch must not cancel one of its own requests.
+  // Without sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch must not cancel one of its requests.', {}, -32_600);
   }

@@ -35,8 +35,8 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // If the argument is missing, the header must be missing too, because a proxy may have used its
-    // value.
+    // If the argument is missing, the header must be missing too, because a proxy may have used the
+    // value of the header.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });

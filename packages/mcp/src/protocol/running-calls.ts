@@ -51,8 +51,8 @@ export class RunningCalls {
 }
 
 /**
- * Builds a key from the call's token and id. Returns null if the token belongs to no person: such a
- * call cannot be cancelled. All users of a service share one token, and the ids of each session
+ * Builds a key from the call's token and id. Returns null if the token belongs to no account: such
+ * a call cannot be cancelled. All users of a service share one token, and the ids of each session
  * start at the same number. One user could otherwise cancel another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {

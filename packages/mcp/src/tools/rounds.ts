@@ -37,8 +37,8 @@ interface Sealed {
 /**
  * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
  * server stores nothing. It sends the questions and the tool's state to the client in
- * `requestState`, and the client sends them back. The encryption is bound to the person, client,
- * tool and arguments, so the server can decrypt the data only for the same four (decision 39).
+ * `requestState`, and the client sends them back. The encryption is bound to the user, client, tool
+ * and arguments. If one of these differs, the server cannot decrypt the data (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -103,7 +103,7 @@ export class Rounds {
   }
 
   /**
-   * Returns the name under which a state is encrypted. The name binds the state to the person,
+   * Returns the name under which a state is encrypted. The name binds the state to the user,
    * client, tool and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {

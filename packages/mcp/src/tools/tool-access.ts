@@ -33,7 +33,7 @@ export interface Guarded {
    * may use it.
    */
   readonly personal: boolean;
-  /** The additional scope that it needs, or null. */
+  /** The additional scope that the caller's token needs, or null. */
   readonly scope: string | null;
 }
 

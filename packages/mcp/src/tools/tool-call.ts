@@ -36,7 +36,7 @@ export class ToolCalls {
   /**
    * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
    * `mcp:audit`, each finished call emits an audit event. The event contains the tool, the client,
-   * the person, the outcome and the duration.
+   * the user, the outcome and the duration.
    */
   async call(
     tool: RegisteredTool,

@@ -40,7 +40,7 @@ export interface ToolIcon {
 
 /**
  * The optional parts of a tool's description. Clients display them, or use them to decide whether
- * to ask the person before a call.
+ * to ask the user before a call.
  */
 interface Describing {
   title?(): string;

@@ -46,8 +46,8 @@ export interface ToolCall {
    */
   readonly answer: (question: string) => ToolAnswer | null;
   /**
-   * Whether the client can show a form to the person, or ask them to open a page. It is always
-   * false in versions before MCP 2026-07-28.
+   * Whether the client can show a form to the user, or ask them to open a page. It is always false
+   * in versions before MCP 2026-07-28.
    */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
@@ -96,8 +96,8 @@ export interface UserToolInterface extends ToolInterface {
 }
 
 /**
- * A personal tool with its own scope. If the token or the account lacks the scope, the call gets
- * 403.
+ * A personal tool with its own scope. If the token does not have the scope, or the account does not
+ * have the scope's permission, the call gets 403.
  */
 export interface ScopedToolInterface extends UserToolInterface {
   /** The tool's scope. It must be one of `oauth_server:scopes`. */
@@ -208,8 +208,8 @@ export class ToolRegistry {
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws if another tool has its name, or if the name is malformed. Also throws if
-   * the schema of its arguments does not describe an object, if `scope` is not a method, or if
+   * Adds a tool. Throws if another tool has the same name, or if the name is malformed. Also throws
+   * if the schema of its arguments does not describe an object, if `scope` is not a method, or if
    * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {

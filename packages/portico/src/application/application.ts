@@ -177,8 +177,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * Routes that are added last. If another route has the path of such a route, the route is left
-   * out.
+   * Routes that are added last. Portico skips a route in this list if another route already has the
+   * same path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -244,7 +244,9 @@ export class StartedApplication implements Application {
     this.completeRoutes();
   }
 
-  /** Adds the last routes: those for the branding's files, and those with `yields`. */
+  /**
+   * Adds the last routes: the routes for the files of the branding, and the routes with `yields`.
+   */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
       const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;

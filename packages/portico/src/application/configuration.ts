@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Names the missing environment variables in the problems of their keys. If a key has no problem
- * yet, adds one.
+ * Adds the name of each missing environment variable to the problem with the key that the variable
+ * sets. If the key has no problem yet, adds a problem.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],

@@ -30,7 +30,10 @@ export interface Plugin<Sections extends object = UntypedSections> {
    * If the key is missing, the reported problem names the variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
+  /**
+   * The schemas of the plugin's top-level keys. A problem names its key with colons, for example
+   * `shop:currency`.
+   */
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
@@ -57,8 +60,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   /** The absolute path of the plugin's default views. Null if the plugin has none. */
   readonly views: string | null;
   /**
-   * Returns why the plugin sent a person to the kit's sign-in page, so that the page can show the
-   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the person.
+   * Returns why the plugin sent a user to the kit's sign-in page, so that the page can show the
+   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the user.
    */
   readonly waitingFor?: (
     application: Application,

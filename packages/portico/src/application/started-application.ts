@@ -31,7 +31,7 @@ export interface Application {
   /**
    * The `base_path` setting: empty, or a path such as `/auth`. Plugin endpoints and the kit's pages
    * are below it. The application's own routes keep their paths. With `base_path_stripped`, a proxy
-   * removes it, so then all routes are below it.
+   * removes the base path, so all routes are below it.
    */
   readonly basePath: string;
   /** The store, opened from `database_url` or on the application's own pool. */
@@ -94,9 +94,9 @@ export interface Application {
   /** Answers a request. Every request to the application passes through this method. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
-   * Returns the client address of the current request: the address of the connection, or with
-   * `trusted_proxies`, the address that this number of proxies report in `X-Forwarded-For`. Returns
-   * null if the address is unknown. Throws outside of a request.
+   * Returns the client address of the current request. By default, this is the address of the
+   * connection. With `trusted_proxies`, it is the address that the trusted proxies report in
+   * `X-Forwarded-For`. Returns null if the address is unknown. Throws outside of a request.
    */
   clientAddress(): string | null;
   /** Runs this work when the application closes, before the store and the log close. */

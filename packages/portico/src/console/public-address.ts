@@ -193,8 +193,8 @@ async function examineRoundTrip(
 }
 
 /**
- * Combines the three findings. The worst one decides the result. `from` is the local address that
- * this process sent the request from.
+ * Combines the three findings. The worst finding decides the result. `from` is the local address
+ * that this process sent the request from.
  */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
@@ -242,8 +242,8 @@ const LET_APPEND =
   'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Checks which address the process sees. Each proxy adds the address of its caller to the end of
- * the list. So all entries after the forged one come from proxies.
+ * Checks which client address the process sees. Each proxy adds the address of its caller to the
+ * end of `X-Forwarded-For`. So all entries after the forged entry come from proxies.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,

@@ -73,7 +73,8 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before reading the keys, because the error about the owner says more.
+  // Check the owner before reading the keys, because an error about the owner explains more than an
+  // error about reading.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();

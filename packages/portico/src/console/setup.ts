@@ -21,9 +21,9 @@ export interface SetupReport {
  * Creates the signing key if it does not exist, and reports what else the server needs. You can run
  * it again safely.
  *
- * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
- * lost, and a new key would hide the loss. If there is no key, rejects if the store does not
- * respond.
+ * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
+ * case, the key was lost, and a new key would hide the loss. If no key exists and the store does
+ * not respond, also rejects.
  */
 export async function setUpServer(
   application: ExaminedApplication,

@@ -49,8 +49,8 @@ export interface UserResourceInterface extends ResourceInterface {
 }
 
 /**
- * A personal resource with its own scope. If the token or the account lacks the scope, the request
- * gets 403.
+ * A personal resource with its own scope. If the token does not have the scope, or the account does
+ * not have the scope's permission, the request gets 403.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
   /** The resource's scope. It must be one of `oauth_server:scopes`. */
@@ -78,7 +78,7 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if another resource has its URI, or if the URI is malformed. Also
+   * Adds a resource. Throws if another resource has the same URI, or if the URI is malformed. Also
    * throws if a part of its description is not a string, if `scope` is not a method, or if
    * `personal` is not a boolean.
    */

@@ -25,7 +25,7 @@ export interface ConsoleIo {
   readonly cwd: string;
   /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Receives all text for people. */
+  /** Receives all text for the operator. */
   readonly stderr: (text: string) => void;
   /**
    * Returns the width of the terminal behind `stderr`, in columns. Returns null if `stderr` is not

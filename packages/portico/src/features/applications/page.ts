@@ -14,7 +14,7 @@ import type { Reply } from '../../endpoints/replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The page where a person sees and revokes applications' access. */
+/** The page where a user sees and revokes applications' access. */
 export class ApplicationsPage {
   readonly #server: Server;
   /** The path that browsers request. */
@@ -58,9 +58,7 @@ export class ApplicationsPage {
     });
   }
 
-  /**
-   * Handles POST. Revokes everything that the person has allowed one application, or all of them.
-   */
+  /** Handles POST. Revokes everything that the user has allowed one application, or all of them. */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
     const form = await formParameters(request);
@@ -92,9 +90,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null), including
-   * authorizations that begin in the meantime. Then, all authorizations that the page reports as
-   * removed are durably revoked, even those that an earlier attempt revoked.
+   * Revokes the user's active authorizations for one client, or for all clients (null), including
+   * authorizations that begin in the meantime. Afterwards, every authorization that the page
+   * reports as removed is durably revoked, even if an earlier attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;

@@ -28,7 +28,10 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events. They do not affect `Host.audit`. Default: nothing. */
+  /**
+   * Settings for audit events. They do not affect `Host.audit`. Default: Portico does not record
+   * events.
+   */
   readonly audit?: AuditConfigInput | undefined;
 }
 

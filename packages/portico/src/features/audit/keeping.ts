@@ -29,10 +29,10 @@ interface Waiting {
 
 /**
  * Writes records in the order of their arrival, one statement at a time. Records that arrive while
- * a statement runs share the next statement. If a record is not stored within a second, it is
- * written to the log and its request continues. Later records are then written to the log at once,
- * until the store responds again. If the store accepts a record after that, the record is in both
- * places. The log never contains a record twice.
+ * a statement runs share the next statement. If a record is not stored within a second, Portico
+ * writes the record to the log, and the request continues. Until the store responds again, Portico
+ * writes later records to the log immediately. If the store later accepts a record that is already
+ * in the log, the record is in both places. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;

@@ -113,9 +113,7 @@ export class StoredAudit implements KeptAudit {
     return { items: await this.#table.read(shown), next };
   }
 
-  /**
-   * Returns the rarest condition: of all conditions, its record at position `DEPTH` is the oldest.
-   */
+  /** Returns the rarest condition: the condition whose record at position `DEPTH` is the oldest. */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
       axes.map(async (axis) => ({ axis, id: (await this.#table.reach(axis, range, DEPTH)) ?? '' })),

@@ -39,7 +39,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a person has erased their own data. The record of this event must not contain the address
+ * Whether a user has erased their own data. The record of this event must not contain the address
  * or the request id, because they would reveal who the pseudonym stands for.
  */
 function isOwnErasure(event: AuditEvent): boolean {

@@ -19,7 +19,7 @@ declare module '../../store/pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** Notifies clients when a person signs out (OpenID Connect Back-Channel Logout 1.0). */
+/** Notifies clients when a user signs out (OpenID Connect Back-Channel Logout 1.0). */
 export const backChannelLogout = defineFeature({
   name: 'back_channel_logout',
   config: backChannelLogoutShape,

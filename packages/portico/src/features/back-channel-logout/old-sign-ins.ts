@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 
 /** The minimum time that the server keeps a completed sign-in, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
-/** The time between two further checks of a sign-in or session, in milliseconds (seven days). */
+/** The time until a sign-in or session is checked again, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
  * The minimum time that an authorization with tokens is stored after it began, in milliseconds. The

@@ -38,7 +38,9 @@ export class ClientDocuments implements ClientSource {
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
-  /** What was fetched with each client. Contains only clients that are not stored yet. */
+  /**
+   * The document that was fetched for each client. Contains only clients that are not stored yet.
+   */
   readonly #fetched = new WeakMap<Client, Omit<Fetched, 'client'>>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -187,16 +189,20 @@ export class ClientDocuments implements ClientSource {
     return running;
   }
 
-  /** Whether the document is fresh. It is not if the clock was set back since the fetch. */
+  /**
+   * Whether the document is fresh. If the clock was set back since the fetch, the document is not
+   * fresh.
+   */
   #isFresh({ freshUntil }: Known): boolean {
     const now = this.#server.clock();
     return freshUntil > now && freshUntil <= now + LONGEST_FRESH;
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. It is older if another
-   * process has stored a document since: that document may be fresh for a shorter time (RFC 9111
-   * section 4). It is also older if an operator blocked the URL after the document was remembered.
+   * Whether the remembered document is at least as new as the stored one. The remembered document
+   * is older if another process has stored a newer document, which may be fresh for a shorter time
+   * (RFC 9111 section 4). The remembered document is also older if an operator blocked the URL
+   * after the fetch.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -208,7 +214,8 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants was unblocked by an operator, and its document was not read since.
+    // A client without grants was unblocked by an operator, and its document has not been read
+    // since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
     // The stored scopes may be incomplete, if the process that stored the client offered fewer
     // scopes.

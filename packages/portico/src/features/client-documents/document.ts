@@ -190,8 +190,8 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
  * document names `none` as the method or in the list of methods (OpenID Connect Relying Party
  * Metadata Choices), or names no method.
  *
- * All other clients are rejected. The server would accept them with weaker authentication than
- * their documents require.
+ * All other clients are rejected, because the server could accept them only with weaker
+ * authentication than their documents require.
  */
 function readKeys(
   document: KeyMembers,
@@ -266,7 +266,7 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 
 /**
  * Returns the offered scopes that the document names, or all offered scopes if it names none. The
- * person's permissions limit the scopes further. A public client never gets `mcp:service`.
+ * user's permissions limit the scopes further. A public client never gets `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

@@ -22,7 +22,7 @@ export interface DocumentClient {
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row contains the data of the document that the server last showed to a person.
+ * Each row contains the data of the document that the server last showed to a user.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -51,8 +51,9 @@ export class DocumentClientRecords {
    * the document was read.
    *
    * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
-   * there was none. If other contents were stored since, they stay, but stop being fresh: no one
-   * knows which contents are newer. Returns `overtaken`.
+   * there was none. If different contents were stored in the meantime, returns `overtaken`. The
+   * stored contents then stay, but stop being fresh, because the server cannot know which contents
+   * are newer.
    */
   async keepDocumentClient(
     client: Client,
@@ -80,7 +81,10 @@ export class DocumentClientRecords {
     );
   }
 
-  /** Updates the row, unless its contents are neither the replaced ones nor these. */
+  /**
+   * Updates the row. Returns false if the row contains neither the replaced contents nor the new
+   * contents.
+   */
   async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
       ...contentsOf(client),
@@ -93,7 +97,10 @@ export class DocumentClientRecords {
     return affected === 1;
   }
 
-  /** Ends the freshness of the stored contents if they differ from this client's. */
+  /**
+   * Ends the freshness of the stored contents if they differ from the contents of this client's
+   * document.
+   */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
     if (kept?.registeredBy !== 'document' || kept.revokedAt !== null || kept.grants.length === 0)
@@ -122,9 +129,9 @@ function contentsOf(client: Client): readonly SqlParameter[] {
  * Unblocks the client. Updates its row first, so that other transactions see the client unblocked
  * only after its earlier authorizations have ended.
  *
- * Ends requests before authorizations. A person may answer a request at the same time. Either this
- * function waits for the answer and then finds its authorization, or the answer finds that the
- * request has ended.
+ * Ends consent requests before authorizations. A user may answer a consent request at the same
+ * time. Either this function waits for the answer and then finds its authorization, or the answer
+ * finds that the request has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);

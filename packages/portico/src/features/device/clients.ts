@@ -8,7 +8,7 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * Returns why the client may not use the grant, for the log, or null if it may. Only clients that
- * an operator registered may use it. The grant has no redirect URI that shows the person where the
+ * an operator registered may use it. The grant has no redirect URI that shows the user where the
  * access goes, so another client could use a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {

@@ -1,10 +1,10 @@
 declare module '../../errors.ts' {
   interface FurtherErrorCodes {
-    /** The person has not answered yet. */
+    /** The user has not answered yet. */
     readonly authorization_pending: true;
     /** The device asked again too early. Its interval grows by five seconds. */
     readonly slow_down: true;
-    /** The person did not answer in time. */
+    /** The user did not answer in time. */
     readonly expired_token: true;
   }
 }

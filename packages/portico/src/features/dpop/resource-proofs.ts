@@ -51,7 +51,7 @@ export class ResourceProofs {
 
   /**
    * Checks the proof. Marks the proof as used only after all checks, so that a request with another
-   * key does not use it up.
+   * key does not use up the proof.
    */
   async #judge(
     request: Request,

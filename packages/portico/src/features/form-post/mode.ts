@@ -41,7 +41,7 @@ export class FormPostMode implements SendingMode {
 
   /**
    * Sends the page with the form. By default, a script posts the form. If the page asks a question
-   * or scripts are turned off, the person clicks the button.
+   * or scripts are turned off, the user clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

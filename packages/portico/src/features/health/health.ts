@@ -56,8 +56,8 @@ export class Health {
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
   /**
-   * The run of the checks that has not finished yet. Further probes wait for it instead of starting
-   * another.
+   * The checks that have not finished yet. Further probes wait for these checks instead of starting
+   * new ones.
    */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;

@@ -68,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes the person's links. Returns false if there are none. */
+  /** Removes the user's links. Returns false if there are none. */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
     return (await this.#database.execute(sql, [id, provider])).affected > 0;

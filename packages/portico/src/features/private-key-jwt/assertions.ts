@@ -96,8 +96,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. If there were another audience, that server
-   * could use the assertion here.
+   * Throws unless this server is the only audience. If the assertion named another server too, that
+   * server could use the assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;

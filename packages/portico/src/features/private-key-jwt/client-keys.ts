@@ -146,7 +146,10 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** Read only the keys in the document. Other changes to it apply at the next authorization. */
+  /**
+   * Read only the keys in the document. Other changes to the document apply at the next
+   * authorization.
+   */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };

@@ -31,8 +31,8 @@ const LIFETIME = 60;
  * (decision 44).
  *
  * The request's id is derived from the `request_uri` and the client. It identifies the pushed
- * request, the browser's cookie during sign-in, and the consent request. So only the first person
- * who opens the `request_uri` is asked for consent.
+ * request, the browser's cookie during sign-in, and the consent request. So only the first user who
+ * opens the `request_uri` is asked for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;

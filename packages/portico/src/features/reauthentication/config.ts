@@ -25,8 +25,8 @@ export const reauthenticationShape = {
 
 export interface ReauthenticationConfig {
   /**
-   * Whether clients can ask a person to authenticate again, with `prompt=login`, `max_age` and
-   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the person
+   * Whether clients can ask a user to authenticate again, with `prompt=login`, `max_age` and
+   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the user
    * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host. Default: false.
    */
   readonly reauthentication?: boolean | undefined;

@@ -10,7 +10,7 @@ import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
  * The content of a stored response before encryption. It contains no ID token. When the response is
- * repeated, Portico signs a new one with the person's current data and permissions.
+ * repeated, Portico signs a new one with the user's current data and permissions.
  */
 interface Sealed {
   readonly access: string;
@@ -74,8 +74,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client proves nothing except the token. If two senders use the token with
-      // different keys within seconds, one of them has stolen it.
+      // A public client proves only that it has the refresh token. If two senders use the token
+      // with different keys within seconds, one of them has stolen the token.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }

@@ -251,7 +251,7 @@ describe('A client with an initial access token', () => {
         scopes: ['notes:read', 'mcp:service'],
       });
       // Other clients do not get this scope. A client that no one verified gets all scopes that
-      // people may allow.
+      // users may allow.
       expect(asked(sent)).toStrictEqual(asked());
     },
   );

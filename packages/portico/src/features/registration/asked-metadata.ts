@@ -28,7 +28,7 @@ export interface MetadataRules {
   readonly algorithms: SigningAlgorithms;
   /**
    * Whether the client has sent an initial access token, so that an operator has vouched for it.
-   * Only such a client can get tokens without a person.
+   * Only such a client can get tokens without a user.
    */
   readonly cameWithToken: boolean;
   /**
@@ -166,8 +166,8 @@ function readName(sent: SentMetadata): string {
 
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2), but not every client can have one. A client that cannot becomes a public client,
- * which PKCE protects. The response states this.
+ * section 2), but not every client can have a secret. A client that cannot have a secret becomes a
+ * public client, which PKCE protects. The response says so.
  */
 function readMethod(
   sent: SentMetadata,
@@ -243,7 +243,7 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 /**
  * Returns the redirect URIs to register, and the application type. Skips private-use schemes
  * without a dot if there are other URIs, because any application could claim such a scheme (RFC
- * 8252 section 8.4). Assistants that send such a URI also send others.
+ * 8252 section 8.4). Assistants that send such a URI also send other URIs.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -277,7 +277,7 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 /**
  * Returns the offered scopes that the client requests. Returns all offered scopes if the client
  * requests none, and for every unverified client. Assistants register only with the scopes that
- * they need first, and could otherwise never request more. A person can still grant only scopes for
+ * they need first, and could otherwise never request more. A user can still grant only scopes for
  * which they have the permission. Unverified clients never get `mcp:service`.
  */
 function readScopes(

@@ -41,8 +41,8 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered. `token`: its initial access token is not usable. Other reasons:
- * too many clients have registered.
+ * Why a client was not registered. `token`: the client's initial access token is not usable. All
+ * other reasons mean that too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
@@ -58,7 +58,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits and uses up one use of the initial access token, or does
+   * Registers a client within the limits and counts one use of the initial access token, or does
    * neither. Simultaneous calls run one after the other, even in different processes. Returns null
    * if the client was registered.
    */

@@ -149,7 +149,7 @@ export class Registrations {
   }
 
   /**
-   * Replaces the client's metadata. Keeps its id, its secret and the access that people have
+   * Replaces the client's metadata. Keeps its id, its secret and the access that users have
    * allowed.
    */
   async replace(
@@ -302,9 +302,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. A client without them gets
- * none by replacing its metadata. Grants of features do not count, because their rules may have
- * changed since the registration.
+ * Whether the client has rights that require an initial access token. A client without such rights
+ * cannot get them by replacing its metadata. Grants of features do not count, because their rules
+ * may have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;

@@ -3,12 +3,12 @@ import type { Details } from '../../store/grant.ts';
 /** The consent that is stored with an authorization of a first-party client. */
 export interface KeptConsent {
   /**
-   * Whether the consent page said that access continues until the person removes it. The page says
-   * so for clients that can have refresh tokens.
+   * Whether the consent page said that access continues until the user removes it. The page says so
+   * for clients that can have refresh tokens.
    */
   readonly renews: boolean;
   /**
-   * Whether the person later refused some of this access on the consent page. If so, this
+   * Whether the user later refused some of this access on the consent page. If so, this
    * authorization no longer lets the server skip the page.
    */
   readonly refused?: true;

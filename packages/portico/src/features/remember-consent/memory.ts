@@ -17,7 +17,7 @@ import { recordRefusal } from './refusals.ts';
 export const FIRST_PARTY = 'first_party';
 
 /**
- * Finds the access that people have allowed first-party clients on the consent page, and have not
+ * Finds the access that users have allowed first-party clients on the consent page, and have not
  * withdrawn.
  */
 export class FirstPartyMemory implements PriorConsent {
@@ -25,7 +25,7 @@ export class FirstPartyMemory implements PriorConsent {
   readonly #isOn: boolean;
 
   /**
-   * If `isOn` is false, the server always shows the consent page. What people refuse is still
+   * If `isOn` is false, the server always shows the consent page. What users refuse is still
    * recorded.
    */
   constructor(server: Server, isOn: boolean) {
@@ -59,7 +59,7 @@ export class FirstPartyMemory implements PriorConsent {
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
         // Skip an authorization without tokens, because another application may have received its
-        // code.
+        // authorization code.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -115,7 +115,7 @@ function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/** Whether the URL leads to a website, not to the person's device. */
+/** Whether the URL leads to a website, not to the user's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

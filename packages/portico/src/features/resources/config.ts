@@ -49,8 +49,8 @@ export interface ResourceInput {
   readonly label?: string | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the API's metadata (RFC
-   * 9728) and the needed scope. A new authorization then also includes what the person has allowed
-   * this client for this API before. Default: false.
+   * 9728) and the needed scope. A new authorization then also includes the scopes that the user has
+   * allowed this client for this API before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }

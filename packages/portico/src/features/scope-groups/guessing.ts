@@ -1,6 +1,6 @@
 /**
- * The group of a scope on pages. A scope reveals who the person is, reads the person's data, or
- * makes changes for the person.
+ * The group of a scope on pages. A scope reveals who the user is, reads the user's data, or makes
+ * changes for the user.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
@@ -42,7 +42,7 @@ const CHANGING: ReadonlySet<string> = new Set([
 /**
  * Returns the group of a scope if the configuration does not set one. The words in the scope's name
  * decide: `notes:read` and `drive.readonly` are in the group `read`. A scope with an unclear name
- * is in the group for changes, so that people do not underestimate what they allow.
+ * is in the group for changes, so that users do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

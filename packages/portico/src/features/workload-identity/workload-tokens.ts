@@ -38,9 +38,9 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. It can have both types if the server
- * trusts both its `iss` and the trust domain in its `sub`. It has none if the server trusts
- * neither.
+ * Returns the types that a token with these claims can have. The token can have both types if the
+ * server trusts both its `iss` and the trust domain in its `sub`. The token has no type if the
+ * server trusts neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {

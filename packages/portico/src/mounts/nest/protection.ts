@@ -141,7 +141,7 @@ export class PorticoInterceptor implements NestInterceptor {
 
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
- * token's person needs the permissions for the scopes. Without scopes, any usable token is enough.
+ * token's user needs the permissions for the scopes. Without scopes, any usable token is enough.
  * Other requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
