@@ -42,8 +42,8 @@ export function readFilters(
 }
 
 /**
- * Returns the user from the parameters `provider` and `person`, or null if both are missing. Throws
- * an AccessError if only one of them is present.
+ * Returns the user from the parameters `provider` and `person`, or null if both parameters are
+ * missing. Throws an AccessError if only one parameter is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

@@ -2,7 +2,7 @@ import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } 
 
 /** All authorizations that one user gave to one application. */
 export interface HeldGroup {
-  /** The authorizations, newest first. There is at least one. */
+  /** The authorizations, newest first. The list is never empty. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
   /** Whether the group has more authorizations than `authorizations` contains. */
   readonly more: boolean;
@@ -23,8 +23,8 @@ const MOST_READ = 1000;
 
 /**
  * Returns the next groups, ordered by their newest authorization (newest first). Each group appears
- * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has
- * more, looks up the authorizations of each group separately.
+ * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has more
+ * authorizations, looks up the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,

@@ -19,7 +19,7 @@ import { assistantConfig } from './setup.ts';
 export interface AssistantReport {
   /** False if a check fails. */
   readonly healthy: boolean;
-  /** The checks, in the order of examination. There is at least one for each part. */
+  /** The checks, in the order of examination. Each part has at least one check. */
   readonly checks: readonly Check[];
 }
 

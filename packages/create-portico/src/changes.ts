@@ -35,7 +35,7 @@ export type Change =
       readonly before: string;
     };
 
-/** Returns the changes that are still needed. After a complete run, there are none. */
+/** Returns the changes that are still needed. After a complete run, the list is empty. */
 export function changesOf(plan: Plan): readonly Change[] {
   const files = plan.files.flatMap(({ path: file, text }): readonly Change[] => {
     const present = textOf(path.join(plan.folder, file));

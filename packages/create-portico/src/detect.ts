@@ -145,7 +145,7 @@ function moduleKindOf(
   language: Detected['language'],
 ): Detected['modules'] {
   if (type === 'module') return 'esm';
-  // Bundlers and `module: esnext` create ES modules, whatever package.json says.
+  // Bundlers and `module: esnext` create ES modules, even if package.json declares CommonJS.
   const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
   return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
 }

@@ -251,7 +251,7 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // If the record has no keys, pass none. The registration then reports that the keys are
+    // If the record has no keys, pass no keys. The registration then reports that the keys are
     // missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }

@@ -36,7 +36,7 @@ export interface ImportOptions extends Acting {
 /** Options of an import of clients. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether to create a secret for a client that needs one, if its record has neither
+   * Whether to create a secret for a client that needs a secret and whose record has neither
    * `client_secret` nor `client_secret_hash`. Default: false.
    */
   readonly newSecrets?: boolean;
@@ -44,7 +44,7 @@ export interface ClientImportOptions extends ImportOptions {
 
 /** The result for one record. In a dry run, this is the result that a real import would have. */
 export interface ImportedRecord {
-  /** The position of the record. The first one is 1. */
+  /** The position of the record. The first record has position 1. */
   readonly record: number;
   /** What happened to the record. `unchanged` means that an identical entry already exists. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';

@@ -102,8 +102,8 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Enter the queue once for both calls. With two entries, the waiting time could differ between
-    // clients.
+    // Enter the queue once for both calls. If each call waited in the queue separately, the waiting
+    // time could differ between clients.
     const derived =
       iterations === 0
         ? null

@@ -15,7 +15,10 @@ import type {
 
 // --- people --------------------------------------------------------------------------------------
 
-/** A source of accounts. An application has one or more, each with a unique name. */
+/**
+ * A source of accounts. An application with accounts has one or more providers, each with a unique
+ * name.
+ */
 export interface AccountProvider {
   /**
    * The provider's name. It must be unique in the application. References to this provider's
@@ -135,8 +138,8 @@ export interface Auth {
 /** A started kit application with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
   /**
-   * All account providers of the application, as one object. If there are none, no account is
-   * found.
+   * All account providers of the application, as one object. Without providers, it finds no
+   * accounts.
    */
   readonly accounts: Accounts;
   /** Returns the current request's session. Throws outside a request. */

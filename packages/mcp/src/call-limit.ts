@@ -4,7 +4,7 @@ const MINUTE = 60_000;
 /** The maximum number of messages that are counted at once. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
 /**
- * The maximum number of callers to remember. When the limit is reached, the least recent one is
+ * The maximum number of callers to remember. When the limit is reached, the least recent caller is
  * removed.
  */
 const MOST_CALLERS = 10_000;

@@ -39,9 +39,9 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. They do not tell
-   * a client without a token which tools exist. `binding` is what the refusal says about tokens
-   * that are bound to a key.
+   * Returns the headers for a request that may not use anything on this endpoint. The headers do
+   * not tell a client without a token which tools exist. `binding` is the part of the refusal about
+   * tokens that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;

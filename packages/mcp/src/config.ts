@@ -6,7 +6,7 @@ const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The settings in the section `mcp`, except those that features add. */
+/** The settings in the section `mcp`, except the settings that features add. */
 export const coreShape = {
   /** The server's name for assistants. Default: the authorization server's name. */
   name: z

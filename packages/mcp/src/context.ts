@@ -124,7 +124,7 @@ export class McpContext {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
     // Status 499 means that the caller has disconnected. The caller gets no response, so do not log
-    // one.
+    // a response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {

@@ -35,7 +35,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...metadataEndpoints(context, document),
   ];
   // With `oauth_server:challenge`, the authorization server itself publishes one of the metadata
-  // documents (AS-6.24). Leave that document out.
+  // documents (AS-6.24). Do not publish that document here.
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,

@@ -139,8 +139,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings contain the same wrong value, report it only once. With several resources,
-    // the audience may be another resource.
+    // If both settings contain the same wrong value, report the value only once. With several
+    // resources, the audience may be another resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)

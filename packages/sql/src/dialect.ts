@@ -51,7 +51,7 @@ export interface StatementDialect {
   hasWord(list: string): string;
   /**
    * Returns one statement that runs the UPDATE `claim`, and inserts a row with these columns if the
-   * UPDATE matched a row. Returns null if the engine needs a transaction to do both. The names of
+   * UPDATE matched a row. Returns null if the engine cannot do this in one statement. The names of
    * time columns must end in `_at` or `_after`.
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;

@@ -42,8 +42,8 @@ export function refuseOldDriver(driver: Driver): void {
 
 /**
  * Returns why the driver of a pool is too old, or null. A pool does not report its version. If the
- * installed driver created the pool, this function checks the installed version. Otherwise it
- * returns null, and other code checks what the pool can do.
+ * installed driver created the pool, this function checks the installed version. Otherwise, this
+ * function returns null, and other code checks the pool's abilities.
  */
 export async function refusalOfOld(
   driver: Driver,

@@ -10,7 +10,8 @@ export interface EngineConnection {
 }
 
 /**
- * A database engine. It connects at its first statement. `dialects.ts` lists what a new engine needs.
+ * A database engine. It connects at its first statement. `dialects.ts` explains how to add an
+ * engine.
  */
 export interface Engine extends EngineConnection {
   /**

@@ -9,8 +9,8 @@ export interface PooledConnection extends EngineConnection {
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns whether no transaction is open on the connection. The application may have left one
-   * open. Returns null if the state is unknown.
+   * Returns whether no transaction is open on the connection. The application may have left a
+   * transaction open. Returns null if the state is unknown.
    */
   isIdle(): boolean | null;
   /** Returns the connection to the pool. If it is broken, drops it. */

@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if one of this store's transactions is open: a statement on the store itself and
- * the transaction would wait for each other.
+ * Returns an error if a transaction of this store is open, because a statement on the store itself
+ * and the transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -127,7 +127,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Rejects new statements and waits for running ones. */
+  /** Rejects new statements and waits for running statements. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

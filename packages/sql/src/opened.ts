@@ -22,7 +22,8 @@ export interface Timer {
 }
 
 /**
- * A store that also enforces rules for `transaction`. `openDatabase` returns one. The rules are:
+ * A store that also enforces rules for `transaction`. `openDatabase` returns such a store. The
+ * rules are:
  * - The work must use the connection that it receives. While it runs, it cannot use the store
  *   itself.
  * - The work must await its statements. At its end, the transaction waits for running statements
@@ -45,8 +46,8 @@ export interface OpenedDatabase extends Database {
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
-   * Returns how many connections are in use, how many are idle, and how many statements wait for
-   * one. Returns null on SQLite.
+   * Returns how many connections are in use, how many are idle, and how many statements wait for a
+   * connection. Returns null on SQLite.
    */
   connections(): DatabaseConnections | null;
   /**
@@ -87,7 +88,7 @@ export interface BorrowingOptions {
 export interface BorrowedDatabase extends OpenedDatabase {
   /**
    * Opens a second store on the same pool or file. Close each store separately. These options
-   * override those of the first store.
+   * override the options of the first store.
    */
   open(options?: BorrowingOptions): OpenedDatabase;
 }

@@ -147,8 +147,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Runs the reads in one round trip. If one fails, only its caller gets the error: the others took
-   * no effect, so each runs again by itself. If the connection fails, all callers get the error.
+   * Runs the reads in one round trip. If a read fails, only its caller gets the error. The other
+   * reads took no effect, so each of them runs again by itself. If the connection fails, all
+   * callers get the error.
    */
   async #share(reads: readonly WaitingRead[], readTogether: ReadTogether): Promise<void> {
     const readAlone = ({ sql, parameters, resolve, reject }: WaitingRead) =>

@@ -25,8 +25,8 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
 /** How long to keep asking a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The first pause between two attempts, in milliseconds. Each pause is twice as long as the one
- * before, so that waiting requests do not overload a store that is just starting.
+ * The first pause between two attempts, in milliseconds. Each pause is twice as long as the pause
+ * before it, so that waiting requests do not overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;

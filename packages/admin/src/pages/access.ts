@@ -59,7 +59,7 @@ export const access: Page = {
 
 /**
  * Marks the form as used, and returns a function. This function ends the authorizations that one
- * user gave to one application, and returns whether all of them have ended.
+ * user gave to one application, and returns whether all of these authorizations have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -131,8 +131,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. They are collapsed if the page has a search form and no filter is
- * used.
+ * Returns the other filters. The filters are collapsed if the page has a search form and no filter
+ * is used.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);

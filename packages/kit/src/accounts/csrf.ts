@@ -30,7 +30,7 @@ const FORM_LIMIT = 1024 * 1024;
 
 /**
  * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
- * `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise they are
+ * `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise, tokens are
  * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
  */
 export class CsrfTokens {
@@ -65,7 +65,7 @@ export class CsrfTokens {
 
   /**
    * Checks the token of the sign-in form. Accepts both kinds of tokens, because the user may have
-   * signed in on another tab after opening this form.
+   * used another tab to sign in after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;

@@ -53,7 +53,7 @@ export class SessionRows {
 
   /**
    * Adds a session and removes the session that it replaces. The replaced session has ended, unless
-   * the new one continues it with the same secret. Sometimes also removes expired sessions.
+   * the new session continues it with the same secret. Sometimes also removes expired sessions.
    */
   async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;

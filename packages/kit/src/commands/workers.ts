@@ -57,7 +57,7 @@ export class Workers {
   }
 
   /**
-   * Starts the workers. Resolves when all of them have stopped. Fails if one of them ends before it
+   * Starts the workers. Resolves when all of them have stopped. Fails if a worker ends before it
    * listens.
    *
    * @param says The line to print when the workers stop.

@@ -14,7 +14,7 @@ export function resolveClientAddress(
 ): string | null {
   const connection = connectedFrom === null ? null : canonicalAddress(connectedFrom);
   if (trustedProxies === 0) return connection;
-  // If the header is sent several times, its values arrive as one, joined by commas (RFC 9110
+  // If the header is sent several times, its values arrive as one value, joined by commas (RFC 9110
   // section 5.3).
   const forwarded = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')

@@ -38,8 +38,8 @@ export class Routes {
   /** The names of the routes, by method and path. */
   readonly #taken = new Map<string, string>();
   /**
-   * Cached matches by path and method, for routes without placeholders. There is at most one for
-   * each route and method.
+   * Cached matches by path and method, for routes without placeholders. The cache has at most one
+   * entry for each route and method.
    */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();

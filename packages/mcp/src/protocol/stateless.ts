@@ -10,9 +10,9 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. The request contains it twice: in the body (`_meta`) and in
- * headers. If the two differ, the server rejects the request, because a proxy may have made
- * decisions based on the headers.
+ * The metadata of a 2026-07-28 request. The request contains its metadata twice: in the body
+ * (`_meta`) and in headers. If the body and the headers differ, the server rejects the request,
+ * because a proxy may have made decisions based on the headers.
  */
 export interface RequestMetadata {
   /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */

@@ -2,7 +2,7 @@ import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
 /**
- * The scope of service tokens. It allows a service to list all tools and to call the public ones.
+ * The scope of service tokens. It allows a service to list all tools and to call the public tools.
  */
 export const SERVICE_SCOPE = 'mcp:service';
 

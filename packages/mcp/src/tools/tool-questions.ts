@@ -35,7 +35,7 @@ export interface PageQuestion {
   readonly url: string;
 }
 
-/** A request to the client itself. MCP deprecates both kinds. */
+/** A request to the client itself. MCP deprecates both methods. */
 export interface ClientQuestion {
   /** The MCP method. */
   readonly method: 'sampling/createMessage' | 'roots/list';
@@ -85,7 +85,7 @@ export class ToolQuestions {
 
   /**
    * Returns the capabilities that the questions need and the client has not declared. Returns null
-   * if none is missing.
+   * if no capability is missing.
    */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};

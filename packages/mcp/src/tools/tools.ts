@@ -32,8 +32,8 @@ export interface ToolCall {
   readonly trace: TraceContext | null;
   /**
    * The call's id. It is the same in all rounds of one call, and different for every other call. A
-   * client may send its answers twice. If your tool must act only once, store this id with the
-   * action.
+   * client may send its answers twice. If your tool must act only once, store this id together with
+   * the result of the action.
    */
   readonly id: string;
   /**
@@ -100,7 +100,7 @@ export interface UserToolInterface extends ToolInterface {
  * have the scope's permission, the call gets 403.
  */
 export interface ScopedToolInterface extends UserToolInterface {
-  /** The tool's scope. It must be one of `oauth_server:scopes`. */
+  /** The tool's scope. `oauth_server:scopes` must contain this scope. */
   scope(): string;
 }
 

@@ -21,9 +21,9 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
 }
 
 /**
- * Returns an application's configuration. The plugins' defaults override the kit's, and the
- * application's values override both. Throws a ConfigurationError that names every problem. `base`
- * replaces the process's environment.
+ * Returns an application's configuration. The plugins' defaults override the kit's defaults, and
+ * the application's values override all defaults. Throws a ConfigurationError that names every
+ * problem. `base` replaces the process's environment.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,

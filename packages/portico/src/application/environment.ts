@@ -18,7 +18,7 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables in `.env` to the process's environment, except for those that are already set.
+ * Adds the variables in `.env` to the process's environment, except variables that are already set.
  * The application's own start command loads this file (`node --env-file=.env`, dotenv), so some of
  * its code expects the variables there. First removes the variables of another application.
  */
@@ -30,7 +30,7 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added variables, except for those that have changed since. Otherwise, the next
+ * Removes the added variables, except variables that have changed since. Otherwise, the next
  * application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {

@@ -52,12 +52,16 @@ export interface Plugin<Sections extends object = UntypedSections> {
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's migrations, in order; the list may be empty. A function receives the configuration
-   * and returns the migrations that it needs. If the configuration is unknown, the function
-   * receives an empty one and returns the migrations that every configuration needs.
+   * The plugin's migrations, in order. The list may be empty. A function receives the configuration
+   * and returns the migrations that this configuration needs. If the configuration is unknown, the
+   * function receives an empty configuration and returns the migrations that every configuration
+   * needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
-  /** The absolute path of the plugin's default views. Null if the plugin has none. */
+  /**
+   * The absolute path of the folder with the plugin's default views. Null if the plugin has no
+   * views.
+   */
   readonly views: string | null;
   /**
    * Returns why the plugin sent a user to the kit's sign-in page, so that the page can show the
@@ -79,8 +83,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   register(application: Application): void | Promise<void>;
   /**
-   * Returns one sentence for each thing that does not work in the current setup. `serve` prints and
-   * logs these warnings but still starts.
+   * Returns a warning, in one sentence, for each feature that does not work in the current setup.
+   * `serve` prints and logs these warnings but still starts.
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**

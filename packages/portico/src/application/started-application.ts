@@ -49,8 +49,8 @@ export interface Application {
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations, or only those that `only` accepts, and returns their names.
-   * Calls `onStep` before each one.
+   * Applies the missing migrations, or only the missing migrations that `only` accepts. Returns
+   * their names. Calls `onStep` before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
@@ -114,7 +114,10 @@ export interface Application {
 export interface Events {
   /** Adds a listener. For the two host hooks, the listener can return a new response. */
   on(event: string, listener: (payload: never) => unknown): void;
-  /** Calls the listeners in order. If one fails, logs the error and calls the others. */
+  /**
+   * Calls the listeners in order. If a listener fails, logs the error and calls the remaining
+   * listeners.
+   */
   emit(event: string, payload: unknown): Promise<void>;
 }
 

@@ -15,9 +15,9 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Sends requests to the public address, as a client would. Checks whether the address leads to this
- * installation, and what the process receives. If the address leads elsewhere, fetches only the two
- * public documents.
+ * Sends requests to the public address, as a client would. Checks whether requests to the address
+ * reach this installation, and how they reach the process. If the address leads elsewhere, fetches
+ * only the two public documents.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For` header. A caller would send one to hide its address. This address is
- * reserved for documentation (RFC 5737), so no machine has it.
+ * A forged `X-Forwarded-For` header. A caller would send such a header to hide its address. This
+ * address is reserved for documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 

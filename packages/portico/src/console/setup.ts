@@ -13,7 +13,7 @@ export interface SetupReport {
    * if this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What is missing. Each entry says what to do. Empty if the server is ready. */
+  /** What the server still needs. Each entry says what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 

@@ -50,8 +50,8 @@ interface Known {
 
 /**
  * Creates an engine on the application's own pool. Each use of a connection configures the session
- * and restores it afterwards. This adds two round trips, one before the statement and one after its
- * result.
+ * and restores it afterwards. This adds two round trips: one before the statement, and one after
+ * the statement's result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);

@@ -39,11 +39,11 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     // Otherwise a statement outside a transaction might never be committed: it would begin a
-    // transaction, or run in one that began with an earlier commit.
+    // transaction, or run in a transaction that began with an earlier commit.
     { sql: `SET SESSION autocommit = 1, SESSION completion_type = 0, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither of these two settings. It can limit only the time that a statement waits
-    // for locks.
+    // MySQL does not have these two settings. It can limit only the time that a statement waits for
+    // locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${assign(GALERA)}`, isOptional: true },
   ];

@@ -9,8 +9,8 @@ import { isServerError, sendSearchPath, type PostgresStatement } from './stateme
  * read fails, the server skips the reads after it and takes back the reads before it. So the batch
  * then has no results, only the error of this read.
  *
- * The server answers in the order of the reads, and completes each before the next. The results
- * count only if the server has completed exactly these reads.
+ * The server answers in the order of the reads, and completes each read before the next one. The
+ * results count only if the server has completed exactly these reads.
  */
 export class PostgresBatch {
   /** `pg` reads these properties of a `Submittable`. */

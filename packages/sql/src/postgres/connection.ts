@@ -25,8 +25,8 @@ export interface Settings {
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits, because the session has none or different
-   * ones.
+   * Whether each transaction sets its own time limits, because the session has no time limits or
+   * different ones.
    */
   readonly limitsTransactions: boolean;
 }

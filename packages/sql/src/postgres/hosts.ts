@@ -103,8 +103,8 @@ export interface HostPool {
 }
 
 /**
- * The connections to several servers. The current server is the one that provided the last
- * connection. If it does not provide a connection, the next servers are tried.
+ * The connections to several servers. The current server is the server that provided the last
+ * connection. If the current server does not provide a connection, Portico tries the next servers.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -128,7 +128,8 @@ export class HostsPool implements Pool {
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // Do not try the next server. This one is only busy, and still handles other requests.
+        // Do not try the next server. The current server is only busy, and still handles other
+        // requests.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }

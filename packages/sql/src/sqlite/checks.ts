@@ -96,8 +96,9 @@ export function judgeFile(
 
 /**
  * Returns the type of the file system that contains a file, from the lines of
- * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. Of several equal ones,
- * the last counts, because it covers the others. Returns null if no line matches.
+ * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. If several matching
+ * mount points are equal, the last one counts, because it covers the earlier ones. Returns null if
+ * no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;

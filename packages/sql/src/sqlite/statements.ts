@@ -172,7 +172,7 @@ const NO_ROWS: readonly never[] = [];
 /**
  * The result of an INSERT. If a transaction is set aside and its steps are repeated, the row may
  * get another number. The result then changes to the new number, unless the work has already read
- * the old one.
+ * the old number.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;

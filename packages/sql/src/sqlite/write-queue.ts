@@ -170,7 +170,7 @@ export class WriteQueue {
 
   /**
    * Commits each write separately. Used after one write made the common commit fail, so that the
-   * others succeed.
+   * other writes succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;

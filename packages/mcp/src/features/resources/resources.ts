@@ -53,7 +53,7 @@ export interface UserResourceInterface extends ResourceInterface {
  * not have the scope's permission, the request gets 403.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
-  /** The resource's scope. It must be one of `oauth_server:scopes`. */
+  /** The resource's scope. `oauth_server:scopes` must contain this scope. */
   scope(): string;
 }
 

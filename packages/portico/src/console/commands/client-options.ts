@@ -83,7 +83,7 @@ export async function namedKeys({
   }
 }
 
-/** Reads `--workload` and `--subject`. Throws a RegistrationError if one of them is missing. */
+/** Reads `--workload` and `--subject`. Throws a RegistrationError if one option is missing. */
 export async function namedWorkload({
   workload: issuer,
   subject,

@@ -36,8 +36,8 @@ export interface ConsoleIo {
 
 /**
  * Runs one console command for the application in the current folder, and returns the exit code. If
- * the application's code has a syntax error, rejects with that error: only Node can print its file
- * and line, and does so when it exits.
+ * the application's code has a syntax error, rejects with that error, because only Node can print
+ * the error's file and line, when the process exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {

@@ -21,14 +21,17 @@ export class ApplicationsPage {
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos, or null if the server has none. */
+  /** `logoPath` is the path of client logos, or null if the server has no client logos. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /** Handles GET. Shows which applications have access, since when, and to what. */
+  /**
+   * Handles GET. Shows which applications have access, when their access began, and what they can
+   * access.
+   */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -58,7 +61,10 @@ export class ApplicationsPage {
     });
   }
 
-  /** Handles POST. Revokes everything that the user has allowed one application, or all of them. */
+  /**
+   * Handles POST. Revokes all access that the user has allowed one application, or all
+   * applications.
+   */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
     const form = await formParameters(request);

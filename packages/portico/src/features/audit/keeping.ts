@@ -4,9 +4,9 @@ import { recordAsJson } from './record.ts';
 
 /** A store for audit records. */
 export interface AuditStore {
-  /** Stores all records or none. Resolves when they are durably stored. */
+  /** Stores all records or none of them. Resolves when the records are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether the store itself caused the error, and not one of the records. */
+  /** Whether the store itself caused the error, and not a single record. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -89,8 +89,8 @@ export class Keeping {
     try {
       await this.#store.insert(batch.map(({ record }) => record));
     } catch (exception) {
-      // A single record may have caused the error. Insert the records one by one, so that the
-      // others are stored.
+      // A single record may have caused the error. Insert the records one by one, so that all other
+      // records are stored.
       if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const waiting of batch) await this.#insert([waiting]);
       } else {

@@ -77,8 +77,8 @@ function keptUntil(
 }
 
 /**
- * Removes rows that are no longer needed, and schedules the next check of the others. Skips rows
- * that another process has changed since this process read them.
+ * Removes rows that are no longer needed, and schedules the next check of the remaining rows. Skips
+ * rows that another process has changed since this process read them.
  */
 async function prune(
   database: Database,

@@ -33,7 +33,7 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The protections that a client can require. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm for documents that name none. */
+  /** The ID token algorithm for documents that name no algorithm. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
@@ -243,8 +243,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use, and skips the others. A document also lists
- * redirect URIs that the client uses with other servers.
+ * Returns the redirect URIs that this server can use, and skips all other redirect URIs. A document
+ * also lists redirect URIs that the client uses with other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -265,8 +265,9 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the offered scopes that the document names, or all offered scopes if it names none. The
- * user's permissions limit the scopes further. A public client never gets `mcp:service`.
+ * Returns the offered scopes that the document names, or all offered scopes if the document names
+ * no scopes. The user's permissions limit the scopes further. A public client never gets
+ * `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

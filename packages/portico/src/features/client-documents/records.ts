@@ -51,7 +51,7 @@ export class DocumentClientRecords {
    * the document was read.
    *
    * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
-   * there was none. If different contents were stored in the meantime, returns `overtaken`. The
+   * there was no row. If different contents were stored in the meantime, returns `overtaken`. The
    * stored contents then stay, but stop being fresh, because the server cannot know which contents
    * are newer.
    */
@@ -70,8 +70,9 @@ export class DocumentClientRecords {
 
   /**
    * Unblocks a revoked document client and treats it as a new client. Until its document is stored
-   * again, the client has no redirect URIs and no grants. Its earlier authorizations and tokens
-   * end, including those that are just being issued. Returns false if the client is not revoked.
+   * again, the client has no redirect URIs and no grants. The client's earlier authorizations and
+   * tokens end, including tokens that are just being issued. Returns false if the client is not
+   * revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(

@@ -141,9 +141,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends those that wait for an answer.
-   * Returns how many it ended, and the last key that it read. The key is null if there are no more
-   * requests.
+   * Reads the first `limit` requests after this key, and ends the requests that wait for an answer.
+   * Returns the number of ended requests, and the last key that was read. The key is null if there
+   * are no more requests.
    */
   endWaiting(
     after: string,

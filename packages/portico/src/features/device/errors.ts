@@ -9,5 +9,5 @@ declare module '../../errors.ts' {
   }
 }
 
-/** The error codes of RFC 8628 section 3.5, in addition to those of RFC 6749. */
+/** The error codes of RFC 8628 section 3.5, in addition to the error codes of RFC 6749. */
 export const DEVICE_ERRORS = ['authorization_pending', 'slow_down', 'expired_token'] as const;

@@ -102,7 +102,10 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns the scopes that the user still has the permission for. Throws if there are none. */
+  /**
+   * Returns the scopes that the user still has the permission for. Throws if there are no such
+   * scopes.
+   */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

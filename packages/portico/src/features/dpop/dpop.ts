@@ -33,9 +33,9 @@ export class Dpop {
   }
 
   /**
-   * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
-   * for a request without a proof. Throws a DpopError if the proof is not valid. Call `claim`
-   * before you act on the proof.
+   * Checks the proof in a request, and the proof's nonce if a nonce is required. Writes nothing.
+   * Returns null for a request without a proof. Throws a DpopError if the proof is not valid. Call
+   * `claim` before you act on the proof.
    */
   async check(
     { proof: text, method, url }: ProofRequest,

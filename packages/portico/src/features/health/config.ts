@@ -49,8 +49,9 @@ export interface HealthConfig {
   /**
    * The paths of the health probes, below `base_path`. By default, they are `{ live:
    * '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false` disables
-   * both. Use an object to change or disable one of them. A kit application has both by default,
-   * unless it has its own routes with these paths. Without the kit, both are disabled by default.
+   * both. Use an object to change or disable a single probe. A kit application has both probes by
+   * default, unless it has its own routes with these paths. Without the kit, both probes are
+   * disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }

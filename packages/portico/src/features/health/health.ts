@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 
 /**
  * What a server needs to handle requests: its store, its schema, and a signing key if a client
- * needs one.
+ * needs a signing key.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 

@@ -147,15 +147,16 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Require the account's own reference. If an account had two references, ending access for one
-    // of them would not end it for the other.
+    // Require the account's own reference. If an account had two references, ending the access for
+    // one reference would not end the access for the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of them. If neither the assertion
-   * nor the request names scopes, returns all scopes that the client and the resource share.
+   * Returns the scopes if the client and the resource have all of these scopes. If neither the
+   * assertion nor the request names scopes, returns all scopes that the client and the resource
+   * share.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -174,7 +175,9 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes that the user has the permission for. Throws if there are none. */
+  /**
+   * Returns the scopes that the user has the permission for. Throws if there are no such scopes.
+   */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);

@@ -122,8 +122,8 @@ export class Pairs {
   }
 
   /**
-   * Updates the row. If it does not exist, adds it. Repeats both statements if another process adds
-   * or removes the row in between.
+   * Updates the row, or adds the row if it does not exist. Repeats both statements if another
+   * process adds or removes the row in between.
    */
   async #write(
     pair: Pair,

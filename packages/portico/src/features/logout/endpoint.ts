@@ -49,7 +49,9 @@ export class LogoutEndpoint {
     this.#path = `${server.basePath}${LOGOUT_PATH}`;
   }
 
-  /** Handles GET. The browser sends a new request, or returns with an encrypted one. */
+  /**
+   * Handles GET. The browser sends a new request to sign out, or returns with an encrypted request.
+   */
   async show(request: Request): Promise<Reply> {
     const parameters = await readValid(() => unrepeated(new URL(request.url).searchParams));
     const sealed = parameters.get('request');
@@ -178,7 +180,10 @@ export class LogoutEndpoint {
   }
 }
 
-/** Reads parameters. Throws the error page if one is repeated, because a user sees the answer. */
+/**
+ * Reads parameters. Throws the error page if a parameter is repeated, because a user sees the
+ * response.
+ */
 async function readValid(read: () => Parameters | Promise<Parameters>): Promise<Parameters> {
   try {
     return await read();

@@ -9,8 +9,8 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if it
- * can use any algorithm.
+ * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if
+ * the client can use any algorithm.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
