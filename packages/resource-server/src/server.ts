@@ -80,8 +80,8 @@ class IntrospectingServer {
   readonly #credentials: readonly string[];
 
   /**
-   * `shared` is another server with the same options. Both servers then share introspection, cache
-   * and used proofs.
+   * `shared` is another server with the same options. The two servers then share their
+   * introspection, cache and used proofs.
    */
   constructor(
     options: ResourceServerOptions,
@@ -137,9 +137,9 @@ class IntrospectingServer {
 
   /**
    * Returns a resource server that also checks the user's authentication: how recent it is, and its
-   * level of assurance. If it is not sufficient, the response has the status 401 and tells the
-   * client what to request next (RFC 9470 section 3). The authorization server must include the
-   * authentication in its introspection responses; a Portico server does so with
+   * level of assurance. If the authentication is not sufficient, the response has the status 401
+   * and tells the client what to request next (RFC 9470 section 3). The authorization server must
+   * include the authentication in its introspection responses; a Portico server does so with
    * `oauth_server:reauthentication`. Throws if the requirement is not valid.
    *
    * @example

@@ -37,9 +37,9 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application without opening files or connections. They are opened when the
- * application starts. The compiler rejects configuration keys that Portico, the plugins and
- * `configuration` do not define.
+ * Describes an application without opening files or connections. Starting the application opens
+ * them. The compiler rejects configuration keys that Portico, the plugins and `configuration` do
+ * not define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -316,7 +316,7 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to plugin routes. The doctor uses this method. External requests arrive
+   * Answers requests to plugin routes. The doctor uses this method. Requests from outside arrive
    * through the application's mount instead.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {

@@ -26,8 +26,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The environment variables that `defaults` reads. Each has the configuration key that it sets.
-   * If the key is missing, the reported problem names the variable.
+   * The environment variables that `defaults` reads, each with the configuration key that the
+   * variable sets. If the key is missing, the reported problem names the variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
   /**
@@ -74,7 +74,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   ) => Promise<WaitingFor | null>;
   /**
    * Adds the plugin's console commands. The function can return a promise, for example to load the
-   * commands first. Portico waits for it.
+   * commands first. Portico waits for the promise.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**

@@ -12,7 +12,7 @@ export type RouteHandler = (
 /** An HTTP method of a route. A HEAD request runs as GET, and its response has no body. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** A named route. Its name is unique in the application. It can have several methods. */
+/** A named route. The name is unique in the application. A route can have several methods. */
 export interface Route {
   /** The route's name, such as `api.notes.index`. `path()` and `csrf_exempt_routes` use it. */
   readonly name: string;

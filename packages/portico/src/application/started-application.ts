@@ -17,7 +17,7 @@ export interface Application {
    * application's folder.
    */
   readonly storageDirectory: string;
-  /** The environment. Variables of the process override those in `.env` or `.env.local`. */
+  /** The environment. Variables of the process override variables in `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. Defaults to `prod`. */
   readonly mode: 'dev' | 'prod';

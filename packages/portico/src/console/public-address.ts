@@ -161,7 +161,7 @@ async function examineRoundTrip(
   documents: DocumentFetcher,
 ): Promise<Finding> {
   // Prefer an RS256 key, because processes of an older release use only RS256 keys for this
-  // question.
+  // request.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {

@@ -155,7 +155,7 @@ async function addCommands(
 
 /**
  * Escapes characters in JSON that move a terminal's cursor, are invisible, or change the text
- * direction. Anyone may have sent them. The JSON value stays the same.
+ * direction. Anyone may have sent such characters. The JSON value stays the same.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -190,7 +190,7 @@ function createContext(
 
 /**
  * Whether the error is a JavaScript syntax error without a file or line in its stack. Node prints
- * them only when it exits.
+ * the file and line only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';

@@ -15,8 +15,8 @@ const LARGEST_BATCH = 64;
 /** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
 /**
- * The maximum number of records that wait for the store. If more arrive, they are written only to
- * the log.
+ * The maximum number of records that wait for the store. If more records arrive, they are written
+ * only to the log.
  */
 const MOST_WAITING = 10_000;
 

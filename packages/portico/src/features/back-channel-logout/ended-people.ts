@@ -7,7 +7,7 @@ const KEPT = 3_600_000;
 /** The longest time that a host's transaction may take to commit, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Call this function after the commit. It corrects the stored time at which the sessions ended. */
+/** Corrects the stored time at which the sessions ended. Call this function after the commit. */
 export type Committed = (now: number) => Promise<void>;
 
 /**

@@ -24,7 +24,7 @@ interface OldClient {
   readonly created_at: number;
   /** Null if the authorization is not stored. */
   readonly family_id: string | null;
-  /** How many times the client got tokens, or null if it never did. */
+  /** How many times the client got tokens. Null if the client never got tokens. */
   readonly issued: number | null;
 }
 

@@ -129,8 +129,8 @@ const SESSION_ENDED =
   'after a sign-out';
 
 /**
- * Returns the `sid` for an authorization's ID tokens. The details contain it until the session
- * ends.
+ * Returns the `sid` for an authorization's ID tokens. The details contain the `sid` until the
+ * session ends.
  */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;

@@ -67,9 +67,9 @@ export class Sessions {
   }
 
   /**
-   * Records that an authorization begins in this session of the user. Call it before you store the
-   * authorization. Returns the client's `sid` for the session. Returns null if the session has
-   * ended or belongs to another user.
+   * Records that an authorization begins in this session of the user. Call this method before you
+   * store the authorization. Returns the client's `sid` for the session. Returns null if the
+   * session has ended or belongs to another user.
    *
    * The updates lock the rows of the session and the user. If the session, or all sessions of the
    * user, end at the same time, one transaction waits for the other. Then either this method finds
@@ -104,7 +104,9 @@ export class Sessions {
     });
   }
 
-  /** Returns the client's `sid` for the session, or null if no authorization began in it. */
+  /**
+   * Returns the client's `sid` for the session, or null if no authorization began in the session.
+   */
   async sid(session: string, clientId: string): Promise<string | null> {
     const hash = sessionHash(session);
     const { rows } = await this.#database.execute<{ sid_key: string }>(FIND_KEY, [hash]);
@@ -113,9 +115,9 @@ export class Sessions {
   }
 
   /**
-   * Ends sessions in the caller's transaction. Returns the authorizations that began in them and
-   * deletes their records. Returns an empty list for a session that ended earlier. Call `committed`
-   * after the commit.
+   * Ends sessions in the caller's transaction. Returns the authorizations that began in these
+   * sessions, and deletes the records about them. Returns an empty list for a session that ended
+   * earlier. Call `committed` after the commit.
    */
   async end(
     connection: SqlConnection,
@@ -163,9 +165,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the store does not know the session, adds it as ended, so that a request
-   * that is still running cannot begin an authorization in it. Another process may insert the row
-   * between these statements.
+   * Ends a session. If the store does not know the session, adds the session as ended, so that a
+   * request that is still running cannot begin an authorization in it. Another process may insert
+   * the row between these statements.
    */
   async #endOne(
     connection: SqlConnection,
@@ -211,8 +213,8 @@ const INSERT_CLIENT = insertInto(
   'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
 );
 /**
- * Also update a session that has already ended. An earlier call may have ended it without the
- * standbys receiving the change.
+ * Also update a session that has already ended. An earlier call may have ended the session before
+ * the standbys received the change.
  */
 const END = `UPDATE oauth_sessions SET ended_at = COALESCE(ended_at, ?), prune_after = ?
   WHERE session_hash = ?`;

@@ -47,7 +47,10 @@ export interface BrandingInput {
    * read, browsers darken the color until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent color in dark mode. If it is too dark, browsers lighten it. Default: `accent`. */
+  /**
+   * The accent color in dark mode. If this color is too dark, browsers lighten it. Default:
+   * `accent`.
+   */
   readonly accent_dark?: string | undefined;
 }
 

@@ -31,7 +31,7 @@ interface Fetched extends Known {
   readonly replaces: number | null;
 }
 
-/** Finds clients whose id is the URL of a document that describes them (decision 35). */
+/** Finds clients whose id is the URL of a document that describes the client (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
@@ -224,8 +224,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the stored client fits the current configuration. Since it was stored, client keys,
-   * bound tokens or a profile may have been turned on or off.
+   * Whether the stored client fits the current configuration. Since the client was stored, client
+   * keys, bound tokens or a profile may have been turned on or off.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -41,7 +41,9 @@ export interface DocumentRules extends KeyRules {
 
 /** The rules for the URLs of keys. */
 export interface KeyRules {
-  /** Returns why Portico cannot fetch keys from this URL, or null if it can. */
+  /**
+   * Returns why Portico cannot fetch keys from this URL. Returns null if Portico can fetch them.
+   */
   readonly keysRefusal: (url: string) => string | null;
   /** Whether Portico can fetch keys from any port, for development. Defaults to false. */
   readonly anyPort?: boolean | undefined;

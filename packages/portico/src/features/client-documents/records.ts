@@ -32,8 +32,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, even if it is revoked, and when its document stops
-   * being fresh.
+   * Returns the client whose id is this URL, and when the client's document stops being fresh. Also
+   * returns revoked clients.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -46,9 +46,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client existed and `new` if it
-   * did not. Changes nothing and returns `revoked` if the client is revoked, or was unblocked after
-   * the document was read.
+   * Stores the document's current contents. Returns `known` if the client already existed, and
+   * `new` if it did not exist. Changes nothing and returns `revoked` if the client is revoked, or
+   * was unblocked after the document was read.
    *
    * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
    * there was no row. If different contents were stored in the meantime, returns `overtaken`. The
@@ -63,7 +63,8 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The insert failed: another process has stored the client, or an operator has blocked it.
+    // The insert failed: another process has stored the client, or an operator has blocked the
+    // client.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
@@ -252,8 +253,8 @@ const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = ? WHERE client
   AND grants <> ''`;
 
 /**
- * Removes the client's redirect URIs and grants. They are stored again when a process reads the
- * client's document after this statement.
+ * Removes the client's redirect URIs and grants. The redirect URIs and grants are stored again when
+ * a process next reads the client's document.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

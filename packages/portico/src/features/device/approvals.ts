@@ -144,7 +144,7 @@ export class Approvals {
   }
 
   /**
-   * Returns the stored question if it was put to this user. Returns null if the question was
+   * Returns the stored question if the page asked this user. Returns null if the question was
    * removed.
    */
   async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {

@@ -129,7 +129,7 @@ export class DeviceCodes {
     return this.#allowing.begin(claim, allowed, now, { question });
   }
 
-  /** Denies the request. Returns false if it has another answer or has expired. */
+  /** Denies the request. Returns false if the request has another answer or has expired. */
   async deny(userHash: string, now: number): Promise<boolean> {
     return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
   }
@@ -179,7 +179,8 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// Set the interval last. In MySQL, the assignments after it would use its new value.
+// Set the interval last. In MySQL, assignments after the interval would use the interval's new
+// value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 

@@ -35,8 +35,8 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 
 /**
  * Tells a device whether the user has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). If the code is used a second time, nothing is revoked. The code never passes through a
- * browser, and a device may send it in two requests at the same time.
+ * 3.5). If a device code is used a second time, nothing is revoked: the code never passes through a
+ * browser, and a device may send the code in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the user has answered it since it was read. Otherwise, throws. */
+  /** Returns the request if the user has answered since the request was read. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };

@@ -4,8 +4,8 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 /** How many wrong codes a user may send in a quarter of an hour before they have to wait. */
 const FREE = 10;
 /**
- * The random number for `FailedAttempts`. With it, a user who has to wait never gets through early.
- * This is safe, because users can slow down only themselves.
+ * The random number for `FailedAttempts`. With this number, a user who has to wait can never try
+ * again early. This is safe, because users can slow down only themselves.
  */
 const NEVER = () => 1;
 

@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If the link contains a code, the form shows it, but
-   * the server does not look it up.
+   * Handles GET. Shows the form for the code. If the link contains a code, the form shows the code,
+   * but the server does not look it up.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -168,7 +168,7 @@ export class VerificationPage {
 
   /**
    * Signs the user out, so that another user can sign in and enter the code. If the link contained
-   * the code, the page shows it again after sign-in.
+   * the code, the page shows the code again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;

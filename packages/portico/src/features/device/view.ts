@@ -34,7 +34,7 @@ export interface DeviceQuestion extends ShownLook {
   readonly groups: readonly ShownScopeGroup[];
   /** The same scopes, for the form's hidden field `scope`. */
   readonly scope: string;
-  /** The label of the resource that the access is for. Null if it has no label. */
+  /** The label of the resource that the access is for. Null if the resource has no label. */
   readonly resource: string | null;
   /** How long the client has access. */
   readonly lasts: AccessLasts;

@@ -43,7 +43,10 @@ export interface ProfileRule {
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /** Returns the problem of the configuration when the whole server uses the profile, or null. */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
-  /** Returns the setting to turn on when a client uses the profile, or null if it is on. */
+  /**
+   * Returns the setting that must be turned on when a client uses the profile. Returns null if the
+   * setting is on.
+   */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
    * Returns why a client cannot use the profile, or null if it can. Portico checks this whenever

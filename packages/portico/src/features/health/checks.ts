@@ -29,7 +29,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Skip this check if tables are missing. The schema check reports them.
+      // Skip this check if tables are missing. The schema check reports missing tables.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

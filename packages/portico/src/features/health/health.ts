@@ -83,7 +83,7 @@ export class Health {
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, the result would look new for too long, so do not use it.
+    // If the clock was set back, the stored result would look new for too long, so do not use it.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();

@@ -50,7 +50,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** A verified assertion about a user, and the access that it gives the client. */
+/** A verified assertion about a user, and the access that the assertion gives the client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;

@@ -13,7 +13,7 @@ export interface Link extends AssertedAccount {
 /** A page of links. The order of the links never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** Pass it as `after` to get the next page. Null on the last page. */
+  /** The cursor of the next page. Pass it as `after` to get that page. Null on the last page. */
   readonly next: string | null;
 }
 

@@ -113,8 +113,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links in every tenant. Tokens that were issued through them stop working
-   * immediately. Throws an AccessError if the subject has no link.
+   * Removes the subject's links in every tenant. Tokens that were issued through these links stop
+   * working immediately. Throws an AccessError if the subject has no link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);

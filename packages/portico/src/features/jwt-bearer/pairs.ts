@@ -4,7 +4,7 @@ import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
 
-/** A user's account, and a client that an organization gave access to it. */
+/** A user's account, and a client that an organization gave access to the account. */
 export interface Pair {
   readonly person: PersonReference;
   readonly clientId: string;
@@ -24,7 +24,7 @@ export class Pairs {
     this.#beginning = new NewAuthorizations(database, USE);
   }
 
-  /** Adds the row that `begin` needs. Call it before you read the user's subject. */
+  /** Adds the row that `begin` needs. Call this method before you read the user's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
     // Set an earlier time, so that `begin` changes the row. A write that changes nothing would not
     // conflict with writes on other Galera nodes.
@@ -52,7 +52,10 @@ export class Pairs {
     return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /** Ends one client's access to the user's account, even if no organization has given it yet. */
+  /**
+   * Ends one client's access to the user's account, even if no organization has given the client
+   * access yet.
+   */
   async end(pair: Pair, now: number): Promise<void> {
     const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
     await this.#write(pair, row, END, [now, pairHash(pair)]);
@@ -194,7 +197,7 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
 
 /**
  * Removes the user's reference from rows with ended access. Rows with active access are deleted
- * instead: `endAll` could not find them without the reference.
+ * instead, because `endAll` could not find these rows without the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

@@ -5,12 +5,12 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** Reads from an assertion which access it grants (ID-JAG section 4.4.1). */
+/** Reads which access an assertion grants (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server does not support. Two of them restrict the assertion in a way that the
- * server cannot enforce. The third (`act`) says that another party acts for the user. The server's
- * tokens cannot express this (RFC 8693 section 4.1).
+ * Claims that this server does not support. Two of these claims restrict the assertion in a way
+ * that the server cannot enforce. The third claim (`act`) says that another party acts for the
+ * user, which the server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /**

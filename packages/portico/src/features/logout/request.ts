@@ -41,7 +41,7 @@ export interface KeptRequest {
 export interface LogoutRequest extends KeptRequest {
   /** The client's name if an operator registered the client. Otherwise null. */
   readonly clientName: string | null;
-  /** Whether an operator registered the client. If not, anyone may have registered it. */
+  /** Whether an operator registered the client. If false, anyone may have registered the client. */
   readonly isVerified: boolean;
 }
 
@@ -115,9 +115,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client has sent an ID token of this user and session, and the user still allows it
-   * access. The token must not be older than the session, because an attacker may have stolen an
-   * old token.
+   * Whether the client has sent an ID token of this user and session, and the user still allows the
+   * client access. The token must not be older than the session, because an attacker may have
+   * stolen an old token.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;

@@ -3,7 +3,10 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { ERROR, errorAnswer, pageErrorAnswer, type Operation } from '../../endpoints/operation.ts';
 import { endpointOperations } from './endpoint-operations.ts';
 
-/** The version of the HTTP interface. It changes only when callers have to change. */
+/**
+ * The version of the HTTP interface. The version changes only when callers have to change their
+ * requests.
+ */
 const VERSION = '1';
 
 /** Returns the OpenAPI 3.1 document of a server's endpoints, ordered by path. */

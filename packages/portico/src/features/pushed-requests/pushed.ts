@@ -30,7 +30,7 @@ const LIFETIME = 60;
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The request's id is derived from the `request_uri` and the client. It identifies the pushed
+ * The request's id is derived from the `request_uri` and the client. The id identifies the pushed
  * request, the browser's cookie during sign-in, and the consent request. So only the first user who
  * opens the `request_uri` is asked for consent.
  */

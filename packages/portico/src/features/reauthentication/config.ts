@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
 /**
- * A value must not contain spaces, because `acr_values` separates values by spaces. It must not
- * contain quotes or backslashes, because the `WWW-Authenticate` header puts it in quotes.
+ * A value must not contain spaces, because `acr_values` separates values by spaces. A value must
+ * not contain quotes or backslashes, because the `WWW-Authenticate` header puts the value in
+ * quotes.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
@@ -31,7 +32,7 @@ export interface ReauthenticationConfig {
    */
   readonly reauthentication?: boolean | undefined;
   /**
-   * The levels of assurance that your sign-in pages can reach. Portico publishes them as
+   * The levels of assurance that your sign-in pages can reach. Portico publishes these levels as
    * `acr_values_supported`, and clients can request them in `acr_values`. Default: none.
    */
   readonly acr_values?: readonly string[] | undefined;

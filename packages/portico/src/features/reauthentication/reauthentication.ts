@@ -21,8 +21,8 @@ import { toDetails } from './authentication.ts';
 
 /**
  * Sends a user to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Does this only once per request, so that the browser cannot get
- * into a loop.
+ * Connect Core section 3.1.2.1). Sends the user there only once per request, so that the browser
+ * cannot get into a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -76,9 +76,9 @@ export class Reauthentication implements Interaction {
 
   /**
    * Whether the request is for this user. If the request contains an `id_token_hint` for another
-   * user, the server must not answer it (OpenID Connect Core section 3.1.2.2). The hint must be an
-   * ID token of this client: with a forged hint, any client could find out who is signed in. For
-   * `prompt=none`, the remembered consent decides.
+   * user, the server must not send a successful response (OpenID Connect Core section 3.1.2.2). The
+   * hint must be an ID token of this client: with a forged hint, any client could find out who is
+   * signed in. For `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,

@@ -33,7 +33,7 @@ export interface MetadataRules {
   readonly cameWithToken: boolean;
   /**
    * Whether the client has ever used an initial access token. Only such a client can set the fields
-   * that require one. Defaults to `cameWithToken`.
+   * that require such a token. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
@@ -55,14 +55,15 @@ const MOST_REDIRECT_URIS = 20;
  * anyone can make the server store URIs here.
  */
 const MOST_CHARACTERS = 4000;
-/** The name of a client that sends none. */
+/** The name of a client that sends no name. */
 const UNNAMED = 'An application without a name';
 
 /**
  * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
- * `invalid_client_metadata`. If a value is not available and the client gets less without it,
- * Portico replaces the value or leaves it out (RFC 7591 section 2). The response states what
- * Portico registered. Unknown fields and a software statement are ignored (section 3.1.1).
+ * `invalid_client_metadata`. If this server does not support a value, and the client would only get
+ * less without the value, Portico replaces or omits the value (RFC 7591 section 2). The response
+ * contains the registered values. Unknown fields and a software statement are ignored (section
+ * 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
@@ -167,7 +168,7 @@ function readName(sent: SentMetadata): string {
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
  * section 2), but not every client can have a secret. A client that cannot have a secret becomes a
- * public client, which PKCE protects. The response says so.
+ * public client, which PKCE protects. The response says that the client has no secret.
  */
 function readMethod(
   sent: SentMetadata,
@@ -276,9 +277,9 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 
 /**
  * Returns the offered scopes that the client requests. Returns all offered scopes if the client
- * requests none, and for every unverified client. Assistants register only with the scopes that
- * they need first, and could otherwise never request more. A user can still grant only scopes for
- * which they have the permission. Unverified clients never get `mcp:service`.
+ * requests no scopes, and for every unverified client. Assistants register only with the scopes
+ * that they need first, and could otherwise never request more scopes. A user can still grant only
+ * scopes for which they have the permission. Unverified clients never get `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -3,9 +3,9 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * Throws if a client changes its redirect URIs after a user has allowed it. Users recognize a
- * client by the place that receives its responses, and the applications page lists the client under
- * this place. A server may refuse such a change (RFC 7592 section 2.2).
+ * Throws if a client changes its redirect URIs after a user has allowed the client access. Users
+ * recognize a client by the place that receives its responses, and the applications page lists the
+ * client under this place. A server may refuse such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;

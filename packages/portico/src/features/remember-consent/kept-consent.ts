@@ -20,8 +20,8 @@ export function consentDetails(consent: KeptConsent): Details {
 }
 
 /**
- * Returns the consent from the details of an authorization. Returns null if the details contain
- * none, for example for a device or from an organization.
+ * Returns the consent from the details of an authorization. Returns null if the details contain no
+ * consent, for example for a device or for access from an organization.
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;

@@ -9,7 +9,9 @@ export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** Words that mean reading. A scope whose name contains one of them is in the group `read`. */
+/**
+ * Words that mean reading. A scope whose name contains one of these words is in the group `read`.
+ */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,7 +25,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that mean more than reading. They take precedence over words that mean reading. */
+/** Words that mean more than reading. These words take precedence over words that mean reading. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',

@@ -101,8 +101,8 @@ export interface TrustedIssuerInput {
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the key set again for each assertion signed by one of its keys. A withdrawn key is then
-   * rejected immediately. Default: 60.
+   * fetches the key set again for each assertion that a key of this set has signed. A withdrawn key
+   * is then rejected immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
@@ -117,7 +117,7 @@ export interface TrustedIssuerInput {
   readonly asserts?: readonly string[] | undefined;
   /**
    * The only accepted value of the claim `tenant`, at most 255 characters. Without it, assertions
-   * must have no tenant. Links and tokens belong to one tenant and do not work for another one.
+   * must have no tenant. Links and tokens belong to one tenant and do not work for another tenant.
    * Default: none.
    */
   readonly tenant?: string | undefined;

@@ -16,7 +16,8 @@ interface TokenKind {
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
   /**
-   * Returns the issuer that the token names. If the token names none, the result is not a string.
+   * Returns the issuer that the token names. If the token names no issuer, the result is not a
+   * string.
    */
   issuerOf(claims: JsonObject): unknown;
 }

@@ -69,7 +69,7 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
  * `bearer(server.resource(url))`.
  *
  * For a refusal, Hono first calls your `onError` with a BearerError. If `onError` responds with the
- * error's status, its response is sent. `onError` may also throw.
+ * error's status, Hono sends this response. `onError` may also throw.
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -110,8 +110,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the headers of the refusal to the context's headers. If a header is in both, Hono would
- * otherwise keep only one of its values.
+ * Adds the headers of the refusal to the context's headers. Otherwise, if the refusal and the
+ * context contain the same header, Hono would keep only one of the two values.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -125,8 +125,8 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of both the response and the context. Without this, Hono would drop the
- * cookies of one of them.
+ * Responds with the headers of both the response and the context. Without this function, Hono would
+ * drop the cookies of the response or of the context.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);

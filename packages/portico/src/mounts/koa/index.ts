@@ -70,7 +70,7 @@ function parsedBody({ request }: Context): unknown {
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the answer and adds its cookies to those already set. */
+/** Sends the answer, and adds its cookies to the cookies that are already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
   // Koa computes the length of every body except a stream.
   const { status, fields, cookies, body } = await inOnePiece(given);

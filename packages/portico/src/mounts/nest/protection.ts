@@ -154,8 +154,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Adds scopes to those from other decorators of the same class or handler, and from the base class.
- * `SetMetadata` alone would replace them.
+ * Adds scopes to the scopes from other decorators of the same class or handler, and from the base
+ * class. `SetMetadata` alone would replace the earlier scopes.
  */
 function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {

@@ -24,12 +24,12 @@ export interface NextMount {
   readonly server: () => Promise<AuthorizationServer>;
   /**
    * Makes `token()` work in the code that it runs. If you have several resources, pass the URL of
-   * one.
+   * one resource.
    *
    * - In a route handler, pass the request. If `token()` refuses it, the response is 401 or 403.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of the work, or throws a `BearerError` if `token()` refuses the request. Tokens that are
-   *   bound to a key (RFC 9449) are refused there, because headers do not contain the request's
+   *   of the work, or throws a `BearerError` if `token()` refuses the request. `token()` refuses
+   *   tokens that are bound to a key (RFC 9449) there, because headers do not contain the request's
    *   method and URL.
    */
   readonly withToken: WithToken;

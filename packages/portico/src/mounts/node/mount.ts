@@ -81,8 +81,8 @@ function createRequest(
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // If the application has replaced the body with another stream, for example a decompressed one,
-  // the declared length is no longer right.
+  // If the application has replaced the body with another stream, for example a decompressed
+  // stream, the declared length is no longer right.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
@@ -218,7 +218,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that nothing reads. Portico reads up to `MOST_DISCARDED` bytes of each one, to reach the
+ * Bodies that no code reads. Portico reads up to `MOST_DISCARDED` bytes of each body, to reach the
  * next request on the connection.
  */
 const discarding = new WeakSet<Readable>();
@@ -243,8 +243,8 @@ function discard(source: Readable): void {
 
 /**
  * Turns a form that the host's parser has parsed into fields again. A list becomes a repeated
- * field. An object becomes fields with brackets in their names. So does a list with one element,
- * because parsers create such a list only from `a[]=1`.
+ * field. An object becomes fields with brackets in their names. A list with one element also
+ * becomes such a field, because parsers create this list only from `a[]=1`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -261,7 +261,7 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
+/** Sends a Response. Adds its `Set-Cookie` headers to the headers that the framework has set. */
 export async function send(
   response: Response,
   outgoing: ServerResponse,
