@@ -11,7 +11,7 @@ export interface Filter {
   readonly options?: readonly string[];
 }
 
-/** Returns the form with the filters of a list. It shows their current values. */
+/** Returns the form with a list's filters and their current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -33,7 +33,7 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** Returns the current filters. Use them for links to the same list. */
+/** Returns the current filters, for links to the same list. */
 export function readFilters(
   { query }: Asked,
   filters: readonly Filter[],

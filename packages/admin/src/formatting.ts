@@ -12,8 +12,8 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a string from an untrusted source. The `bdi` element prevents its writing direction from
- * affecting the surrounding text.
+ * Formats a string from an untrusted source. The `bdi` element prevents the string's writing
+ * direction from affecting the surrounding text.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;

@@ -11,7 +11,7 @@ import { markup, type Html } from './html.ts';
 
 /** The action of a form on an administrator's page. */
 export interface FormSubject {
-  /** The name of the action, such as `revoke`. The form's button sends it as `do`. */
+  /** The name of the action, such as `revoke`. The form's button sends this name as `do`. */
   readonly action: string;
   /** What the action changes, such as a client's id. */
   readonly target: string;

@@ -42,7 +42,7 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // Skip a group with a newer authorization. It is on an earlier page.
+    // Skip a group with a newer authorization, because the group is on an earlier page.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }

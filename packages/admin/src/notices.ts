@@ -35,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * Returns the name of the action in the parameter `done`. The server must have signed it for this
-   * browser, user and page in the last ten minutes. Otherwise returns an empty string.
+   * Returns the name of the action in the parameter `done`. Returns an empty string unless the
+   * server has signed the parameter for this browser, user and page in the last ten minutes.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

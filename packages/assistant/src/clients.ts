@@ -73,8 +73,9 @@ export async function findClients(
 /**
  * Whether a client has this role. The service client has the service scope. The linking client has
  * the name that `assistant:setup` gave it, and a configured callback or scope. The vendor's
- * callback alone is not enough, because other clients may also have it. Only a client that an
- * operator registered can have a role, because other clients can choose any name and callback.
+ * callback alone is not enough, because other clients may have the same callback. Only a client
+ * that an operator registered can have a role, because other clients can choose any name and
+ * callback.
  */
 export function playsRole(
   client: Client,

@@ -63,7 +63,7 @@ function text(longest: number) {
 
 /**
  * Matches a string that begins with `https://`. It does not match `https:kitchen.example`: a URL
- * parser would correct this string, but the vendor gets it as written.
+ * parser would correct this string, but the vendor gets the string as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 

@@ -108,7 +108,7 @@ export function assistantConfig(application: Application): AssistantConfig {
 /** Thrown if the listing cannot be exported. The error contains all problems. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
-  /** Every problem, with the key of its setting. */
+  /** All problems, each with the key of its setting. */
   readonly problems: readonly ConfigurationProblem[];
 
   /** Builds the message from the problems, one per line. */

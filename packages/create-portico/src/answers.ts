@@ -172,7 +172,10 @@ function toDatabase(text: string): UsersDatabase {
   return { engine: 'sqlite', value: text.replace(/^(?:sqlite|file):/, '') };
 }
 
-/** Returns the database of a new application. Throws a `Failure` if Portico cannot open it. */
+/**
+ * Returns the database of a new application. Throws a `Failure` if Portico cannot open the
+ * database.
+ */
 export function newDatabase(text: string): UsersDatabase {
   const problem = checkDatabase(text);
   if (problem !== null) throw new Failure(problem);

@@ -61,7 +61,9 @@ export function installCommands(
   ];
 }
 
-/** Whether a package is installed. `wanted` is its name, or its name with a major version. */
+/**
+ * Whether a package is installed. `wanted` is the package's name, with or without a major version.
+ */
 function isInstalled(folder: string, wanted: string): boolean {
   const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
   const file = path.join(folder, 'node_modules', name, 'package.json');
@@ -102,7 +104,7 @@ export function install(folder: string, command: readonly string[], streams: Str
   run(folder, isScript ? [line] : command, streams, { shown: typed(command), shell: isScript });
 }
 
-/** Runs a command in the application's folder. Throws a `Failure` if it fails. */
+/** Runs a command in the application's folder. Throws a `Failure` if the command fails. */
 function run(
   folder: string,
   [program = '', ...args]: readonly string[],

@@ -42,7 +42,7 @@ export interface Detected {
   readonly database: DatabaseLibrary | null;
   /** The major version of `@types/node`, or null if package.json does not name it. */
   readonly nodeTypes: number | null;
-  /** The application's SQLite library, if it does not use Node's. */
+  /** The application's SQLite library, if the application does not use Node's own library. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
   /** The library that keeps the session, or null if none is known. */
   readonly session: string | null;
@@ -65,7 +65,9 @@ export function isEmpty(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
 }
 
-/** Reads the application in a folder. Throws a `Failure` if it has no readable package.json. */
+/**
+ * Reads the application in a folder. Throws a `Failure` if the folder has no readable package.json.
+ */
 export function detect(folder: string): Detected {
   const manifest = readManifest(folder);
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
@@ -151,7 +153,7 @@ function moduleKindOf(
 }
 
 function importsTs(folder: string, framework: string): boolean {
-  if (framework === 'sveltekit') return true; // The tsconfig.json that SvelteKit writes allows it.
+  if (framework === 'sveltekit') return true; // SvelteKit's tsconfig.json allows it.
   const file = path.join(folder, 'tsconfig.json');
   const allowed = /"(?:allowImportingTsExtensions|rewriteRelativeImportExtensions)"\s*:\s*true/;
   return !existsSync(file) || allowed.test(compilerOptions(folder));

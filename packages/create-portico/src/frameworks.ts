@@ -1,4 +1,5 @@
-// The frameworks: how package.json shows them, and where Portico's files belong.
+// The frameworks, their guides, and the packages in package.json that identify frameworks and
+// libraries.
 
 /** The frameworks for which this package writes files. */
 export const FRAMEWORKS = [

@@ -141,7 +141,7 @@ export function readClientRecord(
 
 /**
  * Reads the fields. Treats an empty value as missing, because other servers write every field that
- * they know.
+ * they know, even without a value.
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
@@ -260,8 +260,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
 }
 
 /**
- * Reads the algorithm for ID tokens. Ignores RS256, because other servers write it for every
- * client, even for a client that gets no ID tokens.
+ * Reads the algorithm for ID tokens. Ignores RS256, because other servers write this algorithm for
+ * every client, even for a client that gets no ID tokens.
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');

@@ -48,7 +48,7 @@ export interface ImportedRecord {
   readonly record: number;
   /** What happened to the record. `unchanged` means that an identical entry already exists. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
-  /** Why the record was rejected, or null if it was not. */
+  /** Why the record was rejected. Null if the record was accepted. */
   readonly problem: string | null;
 }
 

@@ -59,8 +59,8 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 /**
- * The limits of the queue. They are the same as for password hashes, because PBKDF2 also uses a
- * thread of Node's pool.
+ * The limits of the queue. These limits are the same as for password hashes, because PBKDF2 also
+ * uses a thread of Node's pool.
  */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 

@@ -22,7 +22,7 @@ import type {
 export interface AccountProvider {
   /**
    * The provider's name. It must be unique in the application. References to this provider's
-   * accounts contain it as `provider`.
+   * accounts contain this name as `provider`.
    */
   readonly name: string;
   /**
@@ -60,8 +60,8 @@ export interface Accounts {
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
    * Tries the providers in order, and returns the account with these credentials. Returns null if
-   * no provider accepts them. Slows down password guessing, by account and by client address. After
-   * many failures, throws a SignInSlowedError, and the response has status 429.
+   * no provider accepts the credentials. Slows down password guessing, by account and by client
+   * address. After many failures, throws a SignInSlowedError, and the response has status 429.
    */
   authenticate(
     identifier: string,
@@ -80,9 +80,9 @@ export interface Accounts {
 // --- a browser -----------------------------------------------------------------------------------
 
 /**
- * The session of the browser that sent the request. It is loaded on first use, and stored only
- * after a write. For a request with an `Authorization: Bearer` header, the session is empty: the
- * request must use its token, not a cookie.
+ * The session of the browser that sent the request. The session is loaded on first use, and stored
+ * only after a write. For a request with an `Authorization: Bearer` header, the session is empty,
+ * because such a request must use its token and not a cookie.
  */
 export interface Session {
   /** Returns the JSON value of a key, or undefined if the key is not set. */
@@ -90,9 +90,9 @@ export interface Session {
   /** Stores a JSON value under a key. `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Returns a random secret (at least 128 bits, base64url). It is created on first use, and the
-   * browser never gets it. It stays the same when a sign-in changes the session's id. It ends with
-   * the session, for example at sign-out.
+   * Returns a random secret (at least 128 bits, base64url). The secret is created on first use, and
+   * the browser never gets it. The secret stays the same when a sign-in changes the session's id,
+   * and ends with the session, for example at sign-out.
    */
   secret(): Promise<string>;
 }
@@ -100,7 +100,10 @@ export interface Session {
 /** How a user authenticated, without the time of the authentication. */
 export type AuthenticationMethod = Omit<Authentication, 'at'>;
 
-/** Tells you who is signed in, and signs users in and out. It belongs to the current request. */
+/**
+ * Tells you who is signed in, and signs users in and out. This object belongs to the current
+ * request.
+ */
 export interface Auth {
   /**
    * Returns the signed-in account. The account is loaded once per request. Returns null if no user
@@ -167,8 +170,8 @@ export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' |
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
   /**
-   * Adds the application's routes and event listeners. It is called after the plugins have
-   * registered.
+   * Adds the application's routes and event listeners. The kit calls this function after the
+   * plugins have registered.
    */
   readonly register?: (application: Application) => void | Promise<void>;
   /** The plugins, in order. The defaults of a later plugin override those of an earlier plugin. */

@@ -1,6 +1,6 @@
 /**
  * The interface that the authorization server and the kit use for a relational store. An
- * application can implement it.
+ * application can implement this interface.
  */
 
 /** The engines that an application can use. For MariaDB, use `mysql`. */
@@ -47,8 +47,8 @@ export interface Database extends SqlConnection {
   /** The store's engine. */
   readonly dialect: SqlDialect;
   /**
-   * The schema that contains the tables. Only PostgreSQL uses it. `migrate` creates the schema if
-   * it is missing.
+   * The schema that contains the tables. Only PostgreSQL uses this property. `migrate` creates the
+   * schema if it is missing.
    */
   readonly schema?: string | null;
   /**

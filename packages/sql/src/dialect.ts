@@ -16,7 +16,7 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly isEmbedded: boolean;
   /** Returns the meanings of the engine's errors. */
   readonly failures: MeaningsOf;
-  /** Returns the checks that the doctor can run. They are loaded on demand. */
+  /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**
    * How to copy a running database: either a statement that you add a file name to, or advice for
@@ -40,8 +40,8 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. It locks the selected rows, and skips rows that another
-   * transaction has locked. Empty if a transaction locks everything anyway.
+   * The end of a SELECT in a transaction. This clause locks the selected rows, and skips rows that
+   * another transaction has locked. Empty if a transaction locks everything anyway.
    */
   readonly lockingUnlocked: string;
   /**
@@ -64,8 +64,8 @@ export interface StatementDialect {
   /**
    * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
    * Such an engine assumes that every client has an average number of rows, and scans the primary
-   * key. To make it use the index, put the client column first in ORDER BY and write the condition
-   * with `isValue`.
+   * key. To make the engine use the index, put the client column first in ORDER BY and write the
+   * condition with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
@@ -107,8 +107,8 @@ export interface SchemaDialect {
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks up the table `?` in the current schema. It is needed because on
-   * PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
+   * A statement that looks up the table `?` in the current schema. This statement is needed because
+   * on PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -118,11 +118,13 @@ export interface SchemaDialect {
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an earlier, interrupted run already made it. */
+  /**
+   * Whether a schema change failed because an earlier, interrupted run has already made the change.
+   */
   isDoneBefore(error: unknown): boolean;
   /**
-   * Whether waiting does not help, because an error is about the database file itself: for example,
-   * it cannot be opened, or the disk is full.
+   * Whether waiting does not help, because an error is about the database file itself. For example,
+   * the file cannot be opened, or the disk is full.
    */
   isAboutFile(error: unknown): boolean;
   /** Functions for schemas, or null if the engine has no schemas. */

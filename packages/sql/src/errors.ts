@@ -48,12 +48,12 @@ export class OverloadedError extends Error {
   }
 }
 
-/** Whether the error is a ConfigurationError. It may come from another copy of the package. */
+/** Whether the error is a ConfigurationError, even if it comes from another copy of the package. */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
-/** Whether the error is an OverloadedError. It may come from another copy of the package. */
+/** Whether the error is an OverloadedError, even if it comes from another copy of the package. */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }

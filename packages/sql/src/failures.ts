@@ -23,7 +23,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether, after this error, it is unknown if the statement or commit took effect. */
+/** Whether the error does not show if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -64,7 +64,7 @@ export function noConnection(message: string): Error {
 
 /**
  * Creates the error for statements that ran inside a transaction that the application left open.
- * They are never committed, because Portico drops the connection.
+ * These statements are never committed, because Portico drops the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';

@@ -13,11 +13,13 @@ export interface PooledConnection extends EngineConnection {
    * transaction open. Returns null if the state is unknown.
    */
   isIdle(): boolean | null;
-  /** Returns the connection to the pool. If it is broken, drops it. */
+  /** Returns the connection to the pool. Drops a broken connection instead. */
   release(broken: boolean): void;
 }
 
-/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
+/**
+ * Replaces the stack of a driver's error, so that the stack shows the caller instead of the socket.
+ */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }

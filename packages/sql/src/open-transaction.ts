@@ -40,8 +40,9 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for the work of a transaction. At the end, it waits for statements that still run.
- * It rejects later statements, because other code may already use the underlying connection.
+ * The connection for the work of a transaction. At the end of the work, waits for statements that
+ * still run. Rejects later statements, because other code may already use the underlying
+ * connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;

@@ -24,12 +24,12 @@ export interface Timer {
 /**
  * A store that also enforces rules for `transaction`. `openDatabase` returns such a store. The
  * rules are:
- * - The work must use the connection that it receives. While it runs, it cannot use the store
+ * - The work must use the connection that it receives. While the work runs, it cannot use the store
  *   itself.
  * - The work must await its statements. At its end, the transaction waits for running statements
  *   and rejects later ones.
  * - A transaction may last at most 30 seconds. After its first statement, it may wait at most 2
- *   seconds for anything except its statements. Otherwise it is rolled back.
+ *   seconds for anything except its statements. A transaction that exceeds a limit is rolled back.
  *
  * If the work breaks a rule, the store throws a `TransactionError`. After a deadlock or a
  * serialization failure, the transaction runs again.
@@ -74,9 +74,9 @@ export interface BorrowingOptions {
   /** The timer that measures these times. Default: the system's timer. */
   readonly timer?: Timer;
   /**
-   * The log for broken idle connections. Only `fromPostgres` uses it, and only if the pool has no
-   * `error` listener. For a store that an application opens, defaults to the application's log.
-   * Without a log, broken connections appear as warnings of the Node process.
+   * The log for broken idle connections. Only `fromPostgres` uses this log, and only if the pool
+   * has no `error` listener. For a store that an application opens, the default is the
+   * application's log. Without a log, broken connections appear as warnings of the Node process.
    */
   readonly log?: Log;
 }

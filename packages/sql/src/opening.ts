@@ -44,8 +44,8 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. It keeps the application responsive if the
- * server hangs.
+ * The default time limit for a statement, in seconds. This limit keeps the application responsive
+ * if the server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 

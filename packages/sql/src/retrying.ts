@@ -33,8 +33,8 @@ const LONGEST_PAUSE = 1000;
 
 /**
  * Returns whether a commit took effect although the connection was lost. Calls `committed` until
- * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls it only
- * once. A standby's answer, or a store that is too busy, counts as no answer.
+ * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls
+ * `committed` only once. A standby's answer, or a store that is too busy, counts as no answer.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -57,7 +57,7 @@ export class SharedReads {
   readonly #send: (reads: readonly WaitingRead[]) => void;
   #waiting: WaitingRead[] = [];
 
-  /** `send` runs the reads together and answers each of them. */
+  /** `send` runs the reads together and answers each read. */
   constructor(send: (reads: readonly WaitingRead[]) => void) {
     this.#send = send;
   }

@@ -39,7 +39,7 @@ async function openRotations(
 
 /**
  * The page GET /oauth/admin/rotations. It shows the previous secrets that the server still accepts,
- * and the signing keys that it publishes but does not use yet.
+ * and the signing keys that the server publishes but does not use yet.
  */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {

@@ -50,8 +50,8 @@ interface AccountRow {
 }
 
 /**
- * An account provider that uses the tables `host_accounts` and `host_account_permissions`. It also
- * has the methods that the `account:…` commands call.
+ * An account provider that uses the tables `host_accounts` and `host_account_permissions`. The
+ * provider also has the methods that the `account:…` commands call.
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
@@ -199,8 +199,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Gives a permission to the account. It takes effect immediately. Does nothing if the account
-   * already has the permission.
+   * Gives a permission to the account. The permission takes effect immediately. Does nothing if the
+   * account already has the permission.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -213,8 +213,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Removes a permission from the account. It takes effect immediately. Does nothing if the account
-   * does not have the permission.
+   * Removes a permission from the account. The change takes effect immediately. Does nothing if the
+   * account does not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -272,7 +272,7 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 
 /**
  * Returns the query for an account and this number of its permissions. Each query is built once and
- * kept, because the database then finds the prepared statement faster.
+ * kept, so that the database finds the prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
   (

@@ -79,7 +79,7 @@ export class KnownBrowsers {
     return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
   }
 
-  /** Returns the key that all processes share. The first process that needs it creates it. */
+  /** Returns the key that all processes share. The first process that needs the key creates it. */
   async #loadKey(): Promise<string> {
     this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {

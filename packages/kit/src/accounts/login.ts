@@ -51,8 +51,8 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   /** The link to the terms. It is null if there is no link. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. It is null if there is no button. Without a
-   * nonce, no other script can run on the page.
+   * The script for the button that shows the password. Null if there is no button. The content
+   * security policy allows this script by its hash, not by a nonce.
    */
   readonly showPassword: string | null;
 }
@@ -60,8 +60,8 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
 /** The state of the form after an attempt: the typed identifier and the error. */
 interface SignInForm {
   /**
-   * The path on this host that the user is sent to after the sign-in. It is sent in the form field
-   * `return_to`.
+   * The path on this host that the user is sent to after the sign-in. The form contains this path
+   * in the field `return_to`.
    */
   readonly returnTo: string;
   /**
@@ -71,9 +71,12 @@ interface SignInForm {
   readonly identifier: string;
   /** The error. It is null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the password or the identifier is wrong. False if they were not checked. */
+  /** Whether the password or the identifier is wrong. False if the password was not checked. */
   readonly invalid: boolean;
-  /** Whether a signed-in user must authenticate again. It is sent in the form field `again`. */
+  /**
+   * Whether a signed-in user must authenticate again. The form contains this value in the field
+   * `again`.
+   */
   readonly again: boolean;
 }
 
@@ -102,8 +105,8 @@ export interface SignInSettings {
 }
 
 /**
- * The kit's own sign-in page. It checks its CSRF token itself, so that it can show the form again
- * if the token is outdated. It stores nothing until a user signs in.
+ * The kit's own sign-in page. The page checks its CSRF token itself, so that it can show the form
+ * again if the token is outdated. It stores nothing until a user signs in.
  */
 export class SignInPage {
   readonly #application: Application;

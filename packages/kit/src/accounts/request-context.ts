@@ -35,7 +35,7 @@ export class RequestContext {
 
   /**
    * `parts` is null in an application without accounts. `session`, `auth`, `csrf` and
-   * `knownBrowser` are then also null. `address` returns the client's address. It is called only
+   * `knownBrowser` are then also null. `address` returns the client's address, and is called only
    * when the address is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {

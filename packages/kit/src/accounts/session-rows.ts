@@ -41,7 +41,7 @@ export class SessionRows {
     this.#tellsEnd = tellsEnd;
   }
 
-  /** Returns the session. Returns null if it does not exist or has ended. */
+  /** Returns the session. Returns null if the session does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions

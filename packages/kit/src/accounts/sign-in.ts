@@ -127,7 +127,7 @@ function countedByNetwork(account: string, address: string | null): Counted {
 
 /**
  * Counts the attempts of a known browser separately, so that other users on the same network cannot
- * delay them.
+ * delay these attempts.
  */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);

@@ -37,8 +37,8 @@ const STEADY = 10_000;
 
 /**
  * Runs a command in several processes that share a listening socket. When a worker ends, the main
- * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop
- * them.
+ * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop all
+ * workers.
  */
 export class Workers {
   readonly #caller: Caller;
@@ -149,7 +149,7 @@ export class Workers {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // Skip workers that have ended: they were already replaced.
+      // Skip workers that have ended, because they were already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -209,8 +209,7 @@ export class Workers {
 }
 
 /**
- * Call this in a worker. Tells the main process that the worker listens, and sends it the lines to
- * print.
+ * Call this in a worker. Tells the main process that the worker listens, and which lines to print.
  */
 export function tellListening(lines: readonly string[]): void {
   process.send?.({ listening: lines } satisfies Listening);

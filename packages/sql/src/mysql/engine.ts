@@ -29,12 +29,12 @@ interface Setting {
 
 /**
  * Returns the statements that run once on each new connection, before all other statements. If one
- * of them fails, Portico drops the connection. Portico never resets a connection, so it also drops
- * a connection if a statement of the application changes the session. Proxies that share
+ * of these statements fails, Portico drops the connection. Portico never resets a connection, so it
+ * also drops a connection if a statement of the application changes the session. Proxies that share
  * connections (ProxySQL, MaxScale) would pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // If the server's limit is smaller, it stays.
+  // A smaller limit of the server stays in force.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
@@ -65,7 +65,7 @@ function getLimits(seconds: number): readonly [string, string] {
 
 /**
  * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application that
- * uses SQLite does not need to install it.
+ * uses SQLite does not need to install `mysql2`.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;

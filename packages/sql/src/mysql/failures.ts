@@ -30,7 +30,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // A deadlock or, on Galera, an earlier write on another node. Occurs during the transaction or at
   // the commit.
   [1213, 'conflict'],
-  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports it for the
+  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports this for the
   // server when a statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],

@@ -36,7 +36,7 @@ export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
  * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application that uses SQLite
- * does not need to install it.
+ * does not need to install `pg`.
  */
 export function openPostgres(
   url: string,

@@ -37,7 +37,7 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^
 const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a PostgreSQL URL. It may contain several servers, as in libpq:
+ * Reads a PostgreSQL URL. The URL may contain several servers, as in libpq:
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
  * `primary` or `any`.
  *
@@ -73,7 +73,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
 }
 
 /**
- * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host: it means a socket.
+ * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host, which means a socket.
  */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))

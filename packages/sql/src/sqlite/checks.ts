@@ -16,8 +16,8 @@ async function pragma(database: Store, name: string): Promise<string> {
 
 /**
  * The values FULL and EXTRA of `PRAGMA synchronous`. With a lower value than FULL, a commit can
- * return before it is on disk. Without WAL, the same is true for a lower value than EXTRA, because
- * the removal of the journal is the commit.
+ * return before its data is on disk. Without WAL, the same is true for a lower value than EXTRA,
+ * because the removal of the journal is the commit.
  */
 const [FULL, EXTRA] = [2, 3];
 
