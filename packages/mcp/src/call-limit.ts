@@ -26,8 +26,8 @@ export class CallLimit {
   }
 
   /**
-   * Counts all of these messages, or none of them. Returns 0 if they are allowed now, or the
-   * milliseconds to wait until they are allowed.
+   * Counts all of these messages, or none of them. Returns 0 if the messages are allowed now.
+   * Otherwise, returns how many milliseconds the caller must wait.
    */
   take(caller: string, messages: number): number {
     const each = MINUTE / this.#perMinute;

@@ -16,15 +16,15 @@ interface Challenged {
 
 /**
  * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
- * challenge tells the client where to get a token, and which scope the call needs. It does not list
- * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
- * `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a bound token,
- * because a client with a bound token always needs a challenge (RFC 9449 section 7.1).
+ * challenge tells the client where to get a token, and which scope the call needs. A challenge does
+ * not list scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
+ * Without `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a
+ * bound token, because a client with a bound token always needs a challenge (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
   readonly #api: ProtectedApi;
-  /** The resource metadata's URL. It is null without `mcp:oauth:challenge`. */
+  /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
   /** The scopes that a challenge for the whole resource lists. */

@@ -88,7 +88,7 @@ export interface McpConfigInput {
   /** Instructions for the model. */
   readonly instructions?: string | undefined;
   /**
-   * The canonical resource. It must be `public_url` plus `/mcp`, the same as
+   * The canonical resource. The value must be `public_url` plus `/mcp`, the same as
    * `oauth_server:audience`.
    */
   readonly resource?: string | undefined;
@@ -140,8 +140,8 @@ export interface McpOAuthInput {
   /**
    * What to do if a service asks for an offered scope that it is not registered for, such as a
    * scope from the metadata. A service is a client that is registered for `mcp:service`. If true,
-   * the service gets `mcp:service` instead. If false, it gets the error `invalid_scope`. Default:
-   * false.
+   * the service gets `mcp:service` instead. If false, the service gets the error `invalid_scope`.
+   * Default: false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -19,7 +19,7 @@ export interface McpServerOptions {
   readonly config: McpConfig;
   /** The tools to serve. You can register more tools later. */
   readonly tools: ToolRegistry;
-  /** The log for the endpoint. It also gets the exceptions of tools. */
+  /** The log for the endpoint. The log also gets the exceptions that tools throw. */
   readonly log: Log;
   /**
    * The endpoint's path, below the issuer. The endpoint's resource must be in
@@ -82,7 +82,7 @@ export class McpContext {
     };
   }
 
-  /** The server's instructions. Clients of all versions get them. */
+  /** The server's instructions. Clients of all protocol versions get these instructions. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };

@@ -78,7 +78,7 @@ export class Contributions {
 
   /**
    * Answers a request, or returns null if no feature has its method. Checks the token again,
-   * although the endpoint has already checked it, so that no method runs unchecked.
+   * although the endpoint has already checked it, so that no method can run without a check.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

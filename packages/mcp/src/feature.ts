@@ -22,8 +22,8 @@ export interface McpFeature {
    */
   problems?(config: McpConfig, challenges: boolean): readonly ConfigurationProblem[];
   /**
-   * Adds the feature to an endpoint. It is called once for each endpoint. Keep the endpoint's state
-   * in the returned object.
+   * Adds the feature to an endpoint. This method is called once for each endpoint. Keep the
+   * endpoint's state in the returned object.
    */
   start(endpoint: McpContext): McpContribution;
 }
@@ -77,8 +77,8 @@ export interface ContributedMethod {
    */
   uses?(params: JSONRPCRequest['params']): GuardedUse | null;
   /**
-   * Answers a request of this type. If it throws, the exception is logged and the caller gets the
-   * error -32603.
+   * Answers a request of this type. If this method throws, the exception is logged and the caller
+   * gets the error -32603.
    */
   answer(params: JSONRPCRequest['params'], caller: Caller): MethodAnswer | Promise<MethodAnswer>;
 }

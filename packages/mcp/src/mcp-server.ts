@@ -14,8 +14,8 @@ import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
 /**
- * Creates an MCP endpoint. It does not listen: mount its `endpoints`. Its resource is the issuer
- * plus its path.
+ * Creates an MCP endpoint. The MCP endpoint does not listen: mount its `endpoints`. Its resource is
+ * the issuer plus its path.
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);

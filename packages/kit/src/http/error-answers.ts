@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response if no listener of `Event.EXCEPTION` returns a response. It never
- * contains details about the error.
+ * The data for an error response if no listener of `Event.EXCEPTION` returns a response. The data
+ * never contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
@@ -75,7 +75,7 @@ export async function errorAnswer(
 }
 
 /**
- * Returns the error as JSON. It does not need a view, so it works even if a view cannot be
+ * Returns the error as JSON. This function needs no view, so it works even if a view cannot be
  * rendered.
  */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {

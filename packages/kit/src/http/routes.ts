@@ -3,9 +3,9 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Routes of plugins limit their request bodies and protect themselves.
- * For routes of the application, the kit adds limits and middlewares. The sign-in form checks its
- * CSRF token itself, so that it can show a page if the token is missing.
+ * How the kit treats a route. Routes of plugins limit their request bodies and check requests
+ * themselves. To routes of the application, the kit adds body limits and middlewares. The sign-in
+ * form checks its CSRF token itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
@@ -77,8 +77,8 @@ export class Routes {
   }
 
   /**
-   * Returns the path of a named route, as browsers request it. Its placeholders are replaced by
-   * percent-encoded values.
+   * Returns the path of a named route, as browsers request it. Replaces the placeholders of the
+   * path by percent-encoded values.
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);

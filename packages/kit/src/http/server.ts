@@ -26,7 +26,7 @@ export interface ListenOptions {
   readonly port: number;
   /**
    * The address of the network interface. `127.0.0.1` accepts connections only from this machine,
-   * and `0.0.0.0` accepts them from all interfaces.
+   * and `0.0.0.0` accepts connections from all interfaces.
    */
   readonly hostname: string;
 }

@@ -40,7 +40,8 @@ export interface Messages {
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before they run. Returns 0 if they are allowed now, or the milliseconds to wait.
+ * Counts messages before they run. Returns 0 if the messages are allowed now. Otherwise, returns
+ * how many milliseconds to wait.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -57,7 +58,7 @@ const MOST_OF_A_BODY = 10_000;
 /** The messages, or the response that rejects the request. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
-/** Reads the messages of a request and checks them. */
+/** Reads and checks the messages of a request. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
@@ -116,7 +117,8 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // Versions after 2025-03-26 have this header. A request without it uses 2025-03-26 (MCP-8.8).
+  // Versions after 2025-03-26 have this header. A request without the header uses 2025-03-26
+  // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);

@@ -51,7 +51,8 @@ function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Outside the safe range, two different integers can become the same number, so reject them.
+  // Outside the safe range, two different integers can become the same number, so reject such
+  // integers.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }

@@ -94,8 +94,8 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked the token. Check it again here, so that no tool ever runs
-    // unchecked.
+    // The endpoint has already checked the token. Check the token again here, so that no tool can
+    // run without a check.
     const refused = callRefusal(config, tool);
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };

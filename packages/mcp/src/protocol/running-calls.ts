@@ -9,7 +9,7 @@ interface CallOfRequest {
 }
 
 /**
- * The tool calls that run in this process. `notifications/cancelled` can end them (MCP,
+ * The tool calls that run in this process. `notifications/cancelled` can end these calls (MCP,
  * Cancellation). A call is removed when it ends, so there are never more entries than running
  * calls.
  */
@@ -45,7 +45,7 @@ export class RunningCalls {
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
     // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
-    // cancels none of them.
+    // cancels none of these calls.
     if (same?.size === 1) only?.abort();
   }
 }

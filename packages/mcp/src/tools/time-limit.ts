@@ -19,7 +19,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
     limit.abort();
     reached.resolve(REACHED);
   };
-  // The timer is unreferenced, so that it does not keep a process running.
+  // The timer is unreferenced, so that it does not keep the process running.
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();

@@ -15,8 +15,8 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 
 /**
  * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
- * clients that no operator registered, omits the service scope: these clients cannot get it, but
- * many of them request every listed scope.
+ * clients that no operator registered, omits the service scope: these clients cannot get the
+ * service scope, but many of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -30,7 +30,7 @@ export function listedScopes(
 export interface Guarded {
   /**
    * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
-   * may use it.
+   * may use the tool or resource.
    */
   readonly personal: boolean;
   /** The additional scope that the caller's token needs, or null. */
@@ -67,7 +67,10 @@ export function getScope(
   return scope === null || !api.offers(scope) ? (supported[0] ?? null) : scope;
 }
 
-/** Returns why the request's token may not use this tool or resource. Returns null if it may. */
+/**
+ * Returns why the request's token may not use this tool or resource. Returns null if the token may
+ * use it.
+ */
 export function callRefusal(
   { oauth }: McpConfig,
   used: Guarded,

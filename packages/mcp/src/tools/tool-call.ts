@@ -21,7 +21,7 @@ export interface Caller {
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
-  /** The remaining room for content. All messages of a batch share it. */
+  /** The remaining room for content. All messages of a batch share this room. */
   readonly room: ContentRoom;
 }
 

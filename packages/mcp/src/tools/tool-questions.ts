@@ -25,8 +25,8 @@ export interface FormQuestion {
 }
 
 /**
- * A page that the client asks the user to open. Use it for data that the client must not see. Your
- * application must track whether the user has finished.
+ * A page that the client asks the user to open. Use such a page for data that the client must not
+ * see. Your application must track whether the user has finished.
  */
 export interface PageQuestion {
   /** The text for the user. */
@@ -158,8 +158,8 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
 }
 
 /**
- * Whether the client declared a capability. `elicitation: {}` means that it can show forms (MCP,
- * Elicitation, Capabilities).
+ * Whether the client declared a capability. `elicitation: {}` means that the client can show forms
+ * (MCP, Elicitation, Capabilities).
  */
 export function canDo(
   declared: ClientCapabilities,

@@ -14,8 +14,8 @@ export interface ResourceRead {
 }
 
 /**
- * A text or file that clients can read. A tool's result may link to a resource. By default a
- * resource is public: any application with a token for this server may read it.
+ * A text or file that clients can read. A tool's result may link to a resource. By default, a
+ * resource is public: any application with a token for this server may read the resource.
  */
 export interface ResourceInterface {
   /**
@@ -32,8 +32,9 @@ export interface ResourceInterface {
   /** The media type, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If it
-   * throws, the exception is logged, and the caller only learns that the resource cannot be read.
+   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If this
+   * method throws, the exception is logged, and the caller only learns that the resource cannot be
+   * read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
@@ -59,15 +60,15 @@ export interface ScopedResourceInterface extends UserResourceInterface {
 
 /** A registered resource. Its description is read once, when the resource is registered. */
 export interface RegisteredResource extends Guarded {
-  /** The value that the resource returned. */
+  /** The return value of the resource's `uri()`. */
   readonly uri: string;
-  /** The value that the resource returned. */
+  /** The return value of the resource's `name()`. */
   readonly name: string;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `description()`. Null if it has no `description()`. */
   readonly description: string | null;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `title()`. Null if the resource has no `title()`. */
   readonly title: string | null;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `mimeType()`. Null if the resource has no `mimeType()`. */
   readonly mimeType: string | null;
   /** The resource itself. */
   readonly resource: ResourceInterface;

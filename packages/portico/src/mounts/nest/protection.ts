@@ -43,7 +43,7 @@ const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error for a failed token look-up. It contains the response. */
+/** The error for a failed token look-up. The error contains the response. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -63,8 +63,8 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this for each of these errors. It must not reject, because a rejection would end the
-   * process.
+   * Nest calls this for each of these errors. This method must not reject, because a rejection
+   * would end the process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
