@@ -65,7 +65,7 @@ export class Administration {
     return this.#reply(await this.#show(name, this.#asked(name, visitor, request)), name, visitor);
   }
 
-  /** Returns the page. If the request is invalid, the page says why. */
+  /** Returns the page. If the request is invalid, the page shows the reason. */
   async #show(name: AdministrationPageName, asked: Asked, refused?: Refused): Promise<Shown> {
     try {
       return await PAGES[name].show(asked, refused);

@@ -23,13 +23,13 @@ export interface ClientRecord {
    * record does not contain the time.
    */
   readonly createdAt: number | null;
-  /** How the client differs from the record, including fields that were left out. */
+  /** How the client differs from the record, including omitted fields. */
   readonly changes: readonly string[];
 }
 
 /**
- * Fields that the import leaves out and reports. These fields either only describe the client to
- * users, or this server does not support them and the client works without them.
+ * Fields that the import omits and reports. These fields either only describe the client to users,
+ * or this server does not support them and the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',

@@ -50,9 +50,9 @@ export interface KitDefinition extends ApplicationDefinition {
 }
 
 /**
- * Returns all migrations of the application's schema in order: the kit's, the plugins', and the
- * application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without `config`, leaves out migrations that only some settings need.
+ * Returns all migrations of the application's schema in order: the kit's migrations, the plugins'
+ * migrations, and the application's own. `config` is the application's validated configuration, as
+ * in `Application.config`. Without `config`, omits migrations that only some settings need.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -138,7 +138,7 @@ class KitApplication extends StartedApplication implements Application {
 
   /**
    * Asks the plugins, in order, which application waits for the sign-in. Returns the first
-   * application that a plugin names, or null.
+   * application that a plugin names. Returns null if no plugin names an application.
    */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {

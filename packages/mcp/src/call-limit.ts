@@ -1,7 +1,7 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages that are counted at once. A batch never has more messages. */
+/** The maximum number of messages in one call of `take`. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
 /**
  * The maximum number of callers to remember. When the limit is reached, the least recent caller is

@@ -133,12 +133,12 @@ export interface McpOAuthInput {
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 responses to GET and HEAD. A client that then asks for more
-   * scopes keeps the scopes that the user allowed before. Default: false.
+   * needed scope. This includes 401 responses to GET and HEAD. A client that then requests more
+   * scopes keeps the scopes that the user has allowed it before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * What to do if a service asks for an offered scope that it is not registered for, such as a
+   * What to do if a service requests an offered scope that it is not registered for, such as a
    * scope from the metadata. A service is a client that is registered for `mcp:service`. If true,
    * the service gets `mcp:service` instead. If false, the service gets the error `invalid_scope`.
    * Default: false.

@@ -24,7 +24,7 @@ export class Contributions {
     this.#contributions = new Map(features.map((each) => [each.name, each.start(context)]));
   }
 
-  /** The registries by feature name. */
+  /** The features' registries, by feature name. */
   get registries(): ReadonlyMap<string, object> {
     const found = [...this.#contributions].flatMap(([name, { registry }]) =>
       registry === undefined ? [] : [[name, registry] as const],

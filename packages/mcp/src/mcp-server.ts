@@ -106,10 +106,9 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients leave
- * out the path of the resource, so for `/mcp` the server also responds at the shorter URL. An
- * installation with another base path does not, because the shorter URL may belong to another
- * installation.
+ * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients omit
+ * `/mcp` from this URL, so the server also responds at the shorter URL. The shorter URL still
+ * contains the base path, because the URL without it may belong to another installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;

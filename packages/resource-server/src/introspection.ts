@@ -44,7 +44,7 @@ export interface UsableToken {
 /** Why a token cannot be used here. */
 export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
 
-/** A token that cannot be used here. */
+/** A token that this API does not accept. */
 export interface UnusableToken {
   readonly reason: UnusableReason;
   readonly clientId: unknown;

@@ -42,7 +42,7 @@ export class OverloadedError extends Error {
   /** The status of the response: Service Unavailable (RFC 9110 section 15.6.4). */
   readonly status = 503;
 
-  /** The message appears only in the log. */
+  /** `message` appears only in the log. */
   constructor(message = 'Too many passwords are being checked at this moment') {
     super(message);
   }
@@ -109,7 +109,7 @@ export class TransactionError extends Error {
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 
-  /** The message says what to do instead. */
+  /** Builds the message, which says what to do instead. */
   constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
     super(TRANSACTION_REFUSALS[reason]);
     this.reason = reason;

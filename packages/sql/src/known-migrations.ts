@@ -2,7 +2,7 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** The table with the steps that were applied. */
+/** The table that lists the applied schema steps. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
 /** The value of `applied_at` for a step that began but did not finish. */

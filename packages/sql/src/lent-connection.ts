@@ -24,7 +24,7 @@ export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
-/** A connection that one transaction uses. */
+/** A connection from a server's pool while one transaction uses it. */
 export class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
   readonly #breaks: (error: unknown) => boolean;

@@ -52,7 +52,7 @@ export class OpenTransaction implements EngineConnection {
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;
-  /** The number of statements that have not returned yet. */
+  /** The number of statements that are still running. */
   #inFlight = 0;
   /**
    * When the last statement ended. Null until the first statement ends: the transaction holds no

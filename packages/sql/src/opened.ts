@@ -13,7 +13,7 @@ export interface DatabaseConnections {
   readonly most: number | null;
 }
 
-/** A clock and timer for time limits. */
+/** A clock and a timer. The store uses them for its time limits. */
 export interface Timer {
   /** Returns milliseconds since an arbitrary time. The result never decreases. */
   now(): number;

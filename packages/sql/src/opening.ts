@@ -28,7 +28,7 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
 /** A database URL, split into parts. */
 export interface DatabaseUrl {
   readonly url: string;
-  /** The part of the URL after the scheme and its colon. */
+  /** The part of the database URL after the scheme and its colon. */
   readonly rest: string;
 }
 

@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** The permissions that were read together with an account. */
+/** The permissions of an account that were read together with the account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;

@@ -13,7 +13,7 @@ import { canHaveWorkers, isWorker, stopMessage, tellListening, Workers } from '.
 
 /** The maximum drain time, in seconds. */
 const LONGEST_DRAIN = 3600;
-/** The maximum number of workers. */
+/** The maximum number of workers of one `serve` command. */
 const MOST_WORKERS = 64;
 
 /**

@@ -32,7 +32,7 @@ const MARK = 'PORTICO_WORKER';
  */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long a worker must run before it counts as healthy, in milliseconds. */
+/** How long a worker must run to count as healthy, in milliseconds. */
 const STEADY = 10_000;
 
 /**

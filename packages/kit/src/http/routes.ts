@@ -18,7 +18,7 @@ export interface MatchedRoute {
 
 /** The error if the path exists, but not for this method. */
 export class MethodError extends HttpError {
-  /** The name of a route with that path. */
+  /** The name of a route with the requested path. */
   readonly route: string;
 
   /** `headers` lists the methods that the path supports. */

@@ -19,7 +19,7 @@ import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './ver
 export interface Messages {
   /** The messages that need an answer. All other messages are notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** The number of all messages. */
+  /** The number of messages in the body, of all kinds. */
   readonly count: number;
   /** Whether the body is a list. The answer is then also a list (JSON-RPC 2.0 section 6). */
   readonly isBatch: boolean;

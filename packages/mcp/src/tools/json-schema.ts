@@ -30,7 +30,7 @@ export function schemaCheck(
   };
 }
 
-/** The options of Ajv that are changed here. */
+/** The Ajv options that `followJsonSchema` changes. */
 interface Engine {
   readonly opts: { ownProperties?: boolean; multipleOfPrecision?: number };
 }

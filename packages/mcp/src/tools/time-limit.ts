@@ -2,7 +2,10 @@
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {
-  /** The signal is aborted when the time is up, or when the caller hangs up or cancels the call. */
+  /**
+   * A signal that is aborted when the time is up, or when the caller disconnects or cancels the
+   * call.
+   */
   readonly signal: AbortSignal;
   /** Resolves when `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;

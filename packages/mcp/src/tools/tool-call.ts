@@ -12,7 +12,7 @@ import { readTrace } from './trace.ts';
 
 /** The caller that waits for an answer. */
 export interface Caller {
-  /** The signal is aborted when the caller hangs up or cancels the call. */
+  /** A signal that is aborted when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal;
   /**
    * Sends a notification's text. If the response can contain only the answer, the text is

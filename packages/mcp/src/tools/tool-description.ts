@@ -34,7 +34,7 @@ export interface ToolIcon {
   readonly mimeType?: string;
   /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];
-  /** The background that the icon is drawn for. */
+  /** The page background that the icon is designed for. */
   readonly theme?: 'light' | 'dark';
 }
 

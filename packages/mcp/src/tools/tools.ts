@@ -14,18 +14,18 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller requested it, the transport streams, and the call has not ended.
-   * Otherwise does nothing. Never rejects, even if the caller has hung up.
+   * Reports progress if the caller requested progress, the transport streams, and the call has not
+   * ended. Otherwise does nothing. Never rejects, even if the caller has disconnected.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * The signal is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the caller
-   * hangs up, or the caller cancels the call with `notifications/cancelled`. The caller then gets a
-   * tool error.
+   * A signal that is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the
+   * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
+   * then gets a tool error.
    *
    * Cancelling works only in the process that receives the notification, only for the same access
    * token with a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the timeout and hanging up are reliable.
+   * processes or service tokens, only the time limit and disconnecting are reliable.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the call belongs to. Null if the client sent no trace. */

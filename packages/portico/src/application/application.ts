@@ -50,11 +50,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs, in order: the framework's, the plugins' and
- * the application's own.
+ * Returns the migrations that the application needs, in order: the framework's migrations, the
+ * plugins' migrations and the application's own.
  *
  * `config` is the application's validated configuration, as in `Application.config`. Without
- * `config`, leaves out the migrations that depend on a setting.
+ * `config`, omits the migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -97,8 +97,9 @@ export interface StartOptions {
 
 /**
  * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and lets the plugins and the application register their parts. On failure, closes everything it
- * has opened and throws a ConfigurationError that names every problem.
+ * and lets the plugins and the application register their parts. If the start fails, closes
+ * everything that it has opened. For an invalid configuration, throws a ConfigurationError that
+ * names every problem.
  */
 export async function startApplication(
   definition: ApplicationDefinition,

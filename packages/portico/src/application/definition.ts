@@ -36,8 +36,8 @@ export interface ApplicationDefinition {
   /** The plugins, in order. A later plugin's defaults override an earlier plugin's. */
   readonly plugins?: readonly Plugin[];
   /**
-   * A framework that serves the application, for example `@portico/kit`. Leave this out if the
-   * application mounts Portico.
+   * A framework that serves the application, for example `@portico/kit`. Do not set this property
+   * if the application mounts Portico.
    */
   readonly framework?: Framework;
   /** The application's own migrations. Portico applies them after the plugins' migrations. */

@@ -16,8 +16,8 @@ import type { Subject } from './subject.ts';
 
 /**
  * Sends requests to the public address, as a client would. Checks whether requests to the address
- * reach this installation, and how they reach the process. If the address leads elsewhere, fetches
- * only the two public documents.
+ * reach this installation, and how they reach the process. If requests reach another installation,
+ * fetches only the two public documents.
  */
 export async function examinePublicAddress(
   subject: Subject,

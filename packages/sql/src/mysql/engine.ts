@@ -34,7 +34,7 @@ interface Setting {
  * connections (ProxySQL, MaxScale) would pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // A smaller limit of the server stays in force.
+  // If the server has a smaller limit, the smaller limit applies.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [

@@ -46,7 +46,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
 /** The standbys that are attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** The number of standbys whose details this account can see. */
+  /** The number of standbys whose details the database account can see. */
   readonly visible: number;
   /**
    * The number of standbys that a commit waits for, or would wait for if another standby were

@@ -14,7 +14,7 @@ const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'a
 export interface PostgresHost {
   /** The host and port as the URL contains them, for messages. */
   readonly name: string;
-  /** The URL with only this server. */
+  /** The database URL with only this server. */
   readonly url: string;
 }
 

@@ -5,8 +5,8 @@ import type { TraceContext } from '../../tools/trace.ts';
 /** The argument for `read`. */
 export interface ResourceRead {
   /**
-   * The signal is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the caller
-   * hangs up, or the caller cancels the request. See `ToolCall.signal`.
+   * A signal that is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the
+   * caller disconnects, or the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the request belongs to. Null if the client sent no trace. */

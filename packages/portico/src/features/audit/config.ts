@@ -28,7 +28,7 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events. They do not affect `Host.audit`. Default: no events. */
+  /** Settings for audit events. They do not affect `Host.audit`. Default: none. */
   readonly audit?: AuditConfigInput | undefined;
 }
 

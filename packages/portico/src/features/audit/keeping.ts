@@ -10,7 +10,7 @@ export interface AuditStore {
   isUnavailable(error: unknown): boolean;
 }
 
-/** The maximum number of records per statement. */
+/** The maximum number of audit records that one statement inserts. */
 const LARGEST_BATCH = 64;
 /** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;

@@ -8,7 +8,7 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A condition on records that an index covers. */
+/** A condition on audit records for which the table has an index. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }

@@ -14,7 +14,7 @@ const KEPT_ENDED = 3_600_000;
  */
 const REQUEST_ENDED = 600_000;
 
-/** The maximum number of rows per statement. */
+/** The maximum number of rows that one statement writes. */
 const BATCH = 100;
 
 /** An authorization that begins in a session of the host. */

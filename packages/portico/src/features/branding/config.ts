@@ -27,7 +27,10 @@ const brandingSchema = z.strictObject(
 /** The setting `branding` after validation. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** The branding of the pages. A setting that you leave out keeps Portico's default design. */
+/**
+ * The branding of the pages. Without a setting, the pages keep that part of Portico's default
+ * design.
+ */
 export interface BrandingInput {
   /**
    * The logo: a PNG, SVG, WebP or JPEG file in the application's folder, at most 256 KiB. Portico

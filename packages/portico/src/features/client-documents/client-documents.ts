@@ -218,8 +218,7 @@ export class ClientDocuments implements ClientSource {
     // A client without grants was unblocked by an operator, and its document has not been read
     // since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // The stored scopes may be incomplete, if the process that stored the client offered fewer
-    // scopes.
+    // The stored scopes are incomplete if the process that stored the client offered fewer scopes.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 

@@ -98,8 +98,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks for the user's answer. Returns `answered` if the user has answered.
-   * Returns `early` if the device asked before its interval was over. The interval then grows by
+   * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
+   * Returns `early` if the device polled before its interval was over. The interval then grows by
    * `growth` milliseconds.
    */
   async poll(

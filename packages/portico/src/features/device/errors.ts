@@ -2,7 +2,7 @@ declare module '../../errors.ts' {
   interface FurtherErrorCodes {
     /** The user has not answered yet. */
     readonly authorization_pending: true;
-    /** The device asked again too early. Its interval grows by five seconds. */
+    /** The device polled too early. The device's interval grows by five seconds. */
     readonly slow_down: true;
     /** The user did not answer in time. */
     readonly expired_token: true;

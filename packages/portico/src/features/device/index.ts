@@ -18,7 +18,7 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of requests that are removed or ended per batch. */
+/** The number of device requests that one batch removes or ends. */
 const BATCH = 100;
 /** How long expired requests are kept, in milliseconds. */
 const MARGIN = 3_600_000;

@@ -202,7 +202,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a message with a link. By default, the link leads to the start page. */
+  /** Shows a message with a link. By default, this is a link to the start page. */
   #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
     const { config, paths } = this.#server;
     const values = { server: config.name };
@@ -221,7 +221,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page, which leads back to this page. */
+  /** Returns the URL of the sign-in page, from which the user returns to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));

@@ -31,7 +31,7 @@ export class ResourceProofs {
 
   /**
    * Returns null if the request proves the key and the proof was not used before. Otherwise,
-   * returns the reason for the refusal. `asked` returns the request.
+   * returns the reason for the refusal. `asked` returns the request whose proof is checked.
    */
   async refusal(
     asked: (() => Request) | undefined,

@@ -15,7 +15,7 @@ export interface ProfiledSwitches {
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /** In seconds. */
   readonly code_ttl: number;
-  /** The accepted issuers of assertions. */
+  /** The issuers whose assertions the server accepts. */
   readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
 }
 

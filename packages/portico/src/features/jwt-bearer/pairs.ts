@@ -67,8 +67,8 @@ export class Pairs {
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Repeat until one of the statements has changed a row. Another process may add or remove the
-      // row in between.
+      // Repeat until one of the two statements has changed a row. Another process may add or remove
+      // the row in between.
       let isDone = false;
       while (!isDone)
         isDone =

@@ -94,7 +94,7 @@ export class LogoutEndpoint {
   /**
    * Ends the session. The browser returns to the client only if an operator registered the client
    * or the user has used the client. Without this rule, anyone could register a client to get a
-   * link that leads from this server to any site.
+   * link from this server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -104,8 +104,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any link can open the host's sign-out page. So after that page, redirect only to a client
-    // that an operator registered.
+    // Any site can link to the host's sign-out page. So after that page, redirect the browser only
+    // to a client that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -162,7 +162,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path where the browser continues the request. */
+  /** Returns the path at which the browser continues the sign-out request. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);

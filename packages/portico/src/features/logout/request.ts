@@ -13,7 +13,7 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../pages/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The metadata field for the URIs that users may return to. */
+/** The metadata field for the URIs to which browsers may return after sign-out. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
 /** The data about a request that the browser keeps, in encrypted form, while the user decides. */

@@ -149,7 +149,7 @@ class Verifier {
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
     // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
-    // its id.
+    // the assertion's id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

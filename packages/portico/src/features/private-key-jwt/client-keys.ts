@@ -69,7 +69,7 @@ interface Published {
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys for each stored string. */
+  /** The parsed keys, by the stored string that contains them. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Fetches keys for client documents. Anyone can publish a document that names any URL, and then
   // send assertions for its client. These fetches and their failures must not affect registered
@@ -183,7 +183,7 @@ class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
   readonly #what: KeysToFetch;
-  /** The key sets by URL. */
+  /** The published key sets, by URL. */
   readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Published>>();
 

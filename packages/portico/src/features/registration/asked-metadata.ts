@@ -41,8 +41,8 @@ export interface MetadataRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /**
-   * The protections that a client can require. Requirements that the server does not meet are
-   * ignored.
+   * The protections that a client can require. The server ignores a required protection that it
+   * does not offer.
    */
   readonly demands: readonly ClientDemand[];
   /** The fields that features add. */

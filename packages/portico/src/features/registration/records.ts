@@ -6,7 +6,7 @@ import { insertClient } from '../../store/sql/client-statements.ts';
 import { spendInitialAccessToken } from '../../store/sql/initial-access-tokens.ts';
 import { exists } from '../../store/sql/statements.ts';
 
-/** The origin of a registration. */
+/** Where a registration comes from. */
 export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;

@@ -3,8 +3,8 @@ import type { Details } from '../../store/grant.ts';
 /** The consent that is stored with an authorization of a first-party client. */
 export interface KeptConsent {
   /**
-   * Whether the consent page said that access continues until the user removes it. The page says so
-   * for clients that can have refresh tokens.
+   * Whether the consent page said that the client's access continues until the user removes it. The
+   * page says so for clients that can have refresh tokens.
    */
   readonly renews: boolean;
   /**
