@@ -52,7 +52,7 @@ export interface Asked {
   readonly fields: (subject: FormSubject) => Html;
 }
 
-/** A request with a form. */
+/** A request that contains a form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
   /**

@@ -44,7 +44,7 @@ export class Contributions {
     };
   }
 
-  /** Returns everything that the features guard, without tools. */
+  /** Returns everything that the features guard. The endpoint's tools are not included. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }

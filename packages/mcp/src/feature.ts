@@ -53,7 +53,7 @@ export interface McpContribution {
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**
    * Returns every tool or resource that the feature guards, even while clients do not see the
-   * feature. Portico checks the scopes at startup.
+   * feature. Portico checks the scopes of these tools and resources at startup.
    */
   guarded?(): readonly Named[];
 }

@@ -15,7 +15,7 @@ const DONE = {
   continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };
 
-/** The filters. They are the same as the options of the CLI. */
+/** The filters, which are the same as the options of the CLI command. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
