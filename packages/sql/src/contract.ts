@@ -98,8 +98,8 @@ export interface Database extends SqlConnection {
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
-   * response is then 503, because the same call may succeed later or on another server. Returns
-   * false for an error in the statement itself.
+   * server then responds with 503, because the same call may succeed later or on another server.
+   * Returns false for an error in the statement itself.
    */
   isUnavailable(error: unknown): boolean;
 }

@@ -25,7 +25,7 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
 
-/** The parts of a dialect for statements about rows. */
+/** The parts of a dialect that statements about rows use. */
 export interface StatementDialect {
   /**
    * Returns an INSERT for `row`, for example `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a
@@ -87,7 +87,7 @@ export interface IndexRange {
   parameters(value: SqlParameter, below: SqlParameter): readonly SqlParameter[];
 }
 
-/** The parts of a dialect for migrations. */
+/** The parts of a dialect that migrations use. */
 export interface SchemaDialect {
   /**
    * Returns the engine's column types. Identifiers are compared as bytes, including trailing

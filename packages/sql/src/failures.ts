@@ -80,7 +80,7 @@ export function rolledBack(): Error {
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the server's answer shows that nothing took effect. */
+/** Whether the error comes from an answer of the server that shows that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }

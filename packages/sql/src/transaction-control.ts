@@ -23,7 +23,10 @@ export function refuseTransactionControl(sql: string): void {
     throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
 
-/** Throws for savepoint statements. Used on engines where each transaction is a savepoint. */
+/**
+ * Throws for savepoint statements. Used on engines where Portico runs each transaction as a
+ * savepoint.
+ */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a savepoint');

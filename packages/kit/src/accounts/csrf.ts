@@ -132,8 +132,8 @@ export class CsrfCheck {
   }
 
   /**
-   * Whether this route is exempt from the check. Returns `otherwise` if the configuration does not
-   * list the route.
+   * Whether this route is exempt from the check. Returns the argument `otherwise` if the
+   * configuration does not list the route.
    */
   isExempt(routeName: string, otherwise = false): boolean {
     return Object.hasOwn(this.#exemptRoutes, routeName)
@@ -150,8 +150,8 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may read the body. Continue with the returned request, whose body can still
-   * be read.
+   * browser. The check may read the request's body. Continue with the returned request, whose body
+   * can still be read.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

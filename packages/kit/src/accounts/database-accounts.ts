@@ -35,7 +35,7 @@ export interface NewAccount {
 export interface DatabaseAccountsOptions {
   /** The application's store. `db:migrate up` creates the tables there. */
   readonly database: Database;
-  /** Hashes the passwords. */
+  /** The hasher for the passwords. */
   readonly passwordHasher: PasswordHasher;
   /** The provider's name. Default: `accounts`. */
   readonly name?: string;
@@ -76,8 +76,8 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server will also need the permissions. So read them together with
-    // the account.
+    // In a group of reads, the server next needs the account's permissions, so read the permissions
+    // together with the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<

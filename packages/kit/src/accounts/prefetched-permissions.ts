@@ -9,8 +9,8 @@ interface Prefetched {
 }
 
 /**
- * The maximum number of permissions to read together with an account. The first permissions that
- * the server looked up are chosen.
+ * The maximum number of permissions to read together with an account. These are the permissions
+ * that the server looked up first.
  */
 const MOST_NAMES = 16;
 

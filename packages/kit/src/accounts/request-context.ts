@@ -6,7 +6,7 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** The parts of an application that its requests use, if the application has accounts. */
+/** The parts that the requests of an application with accounts use. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;

@@ -83,8 +83,8 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key, and keeps the keys that other requests have written. Returns null if the
-   * session no longer exists.
+   * Writes one key of the session's data, and keeps the keys that other requests have written.
+   * Returns null if the session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {

@@ -108,7 +108,7 @@ function accountKey(identifier: string): string {
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys for counting an attempt, and the queue in which the attempt waits. */
+/** The keys under which an attempt is counted, and the queue in which the attempt waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;

@@ -97,7 +97,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** Implements the public function `examine`, which loads this file. */
+/** Does the work of the public function `examine`, which loads this file. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,

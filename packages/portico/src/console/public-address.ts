@@ -91,7 +91,7 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 
 /**
  * Checks the metadata URL in which the issuer's path follows the well-known part (RFC 8414 section
- * 3.1). A proxy forwards this URL only if you configure it.
+ * 3.1). A proxy forwards requests for this URL only if you configure it to do so.
  */
 async function examineInFront(
   server: AuthorizationServer,

@@ -1,6 +1,6 @@
 import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** What the SQLSTATEs mean. */
+/** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // The server is a standby, or a former primary that knows that another server has taken over.
   ['25006', 'read-only'],

@@ -20,7 +20,7 @@ export interface PostgresHost {
 
 /** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** The servers, in the order of the attempts. The list is never empty. */
+  /** The servers, in the order in which Portico tries them. The list is never empty. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }

@@ -63,7 +63,8 @@ export async function pruneSignIns(
 }
 
 /**
- * Returns when to check a sign-in again. Returns null if no client needs a notification about it.
+ * Returns when to check a sign-in again. Returns null if no client needs a notification about this
+ * sign-in.
  */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,

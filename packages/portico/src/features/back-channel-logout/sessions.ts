@@ -167,7 +167,7 @@ export class Sessions {
   /**
    * Ends a session. If the store does not know the session, adds the session as ended, so that a
    * request that is still running cannot begin an authorization in it. Another process may insert
-   * the row between these statements.
+   * the session's row between these statements.
    */
   async #endOne(
     connection: SqlConnection,

@@ -127,9 +127,9 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Returns the ID token algorithm for documents that name no algorithm. If the server has no key
-   * at all, returns the preferred algorithm. The error about `openid` can then name the missing
-   * key.
+   * Returns the ID token algorithm for documents that name no algorithm. If the server has no
+   * signing key at all, returns the preferred algorithm, so that the error about `openid` can name
+   * the missing key.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;

@@ -208,8 +208,9 @@ async function getKeys(
 }
 
 /**
- * Finds the client's waiting and pushed requests. Their parameters are stored as JSON. If the URL
- * contains `_` or `%`, the pattern matches too many rows, so the results are checked again.
+ * Finds the client's waiting and pushed requests by a pattern, because the parameters of requests
+ * are stored as JSON. If the client's URL contains `_` or `%`, the pattern matches too many rows,
+ * so each result is checked again.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(

@@ -28,7 +28,7 @@ interface ProfiledIssuer {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the number of the item in it. */
+  /** The section of the profile, and the number of the item in that section. */
   readonly id: string;
   /** The requirement. Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
@@ -41,7 +41,10 @@ export interface ProfileRule {
    * - `elsewhere`: outside Portico, for example in a proxy.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
-  /** Returns the problem of the configuration when the whole server uses the profile, or null. */
+  /**
+   * Returns the problem with the configuration if the whole server uses the profile. Returns null
+   * if there is no problem.
+   */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
   /**
    * Returns the setting that must be turned on when a client uses the profile. Returns null if the

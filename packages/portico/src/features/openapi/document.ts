@@ -48,7 +48,7 @@ export async function openApiDocument(
 }
 
 /**
- * Returns the path that clients request. It contains `base_path`, even if a proxy removes
+ * Returns the path that clients request. The path contains `base_path`, even if a proxy removes
  * `base_path` from requests.
  */
 function publicPath(

@@ -24,7 +24,10 @@ const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/** The maximum number of keys to try for one assertion. Each key costs a verification. */
+/**
+ * The maximum number of keys to try for one assertion. The limit exists because each key costs a
+ * signature verification.
+ */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';

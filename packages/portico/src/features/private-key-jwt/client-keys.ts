@@ -167,7 +167,7 @@ export class ClientKeySource {
 
 /** How to fetch and read keys. */
 interface KeysToFetch {
-  /** The maximum size, in bytes. */
+  /** The maximum size of the fetched document, in bytes. */
   readonly limit: number;
   /** Reads a fetched value as a key set. Throws an OutboundError for any other value. */
   readonly read: (value: unknown, url: string) => PublishedSet;

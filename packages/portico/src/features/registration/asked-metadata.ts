@@ -91,8 +91,8 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the fields that features add. A field that the client does not send gets an
- * empty list.
+ * Returns the values of the fields that features add. The value of a field that the client does not
+ * send is an empty list.
  */
 function readFurther(
   sent: SentMetadata,
