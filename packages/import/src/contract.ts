@@ -13,7 +13,7 @@ export interface Importing {
    * Throws a RegistrationError in these cases:
    *
    * - There are too many records.
-   * - One of the ids is registered by another request during the import.
+   * - Another request registers one of the ids during the import.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**

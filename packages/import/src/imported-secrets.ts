@@ -113,7 +113,7 @@ export function createImportedSecrets(
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
     // A hash that needs too many iterations must not match. Never accept the hash itself as the
-    // secret, because an attacker may have read it on the other server.
+    // secret, because an attacker may have read the hash on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

@@ -32,8 +32,9 @@ export interface AccountProvider {
   find(id: string): Promise<UserInterface | null>;
   /**
    * Returns the active account with these credentials, or null. A failed call must take the same
-   * time for every reason. If an account has the identifier, call `names` with it before you check
-   * the password. The event about a failed sign-in then contains this account.
+   * time for every reason. If an account has the identifier, call `names` with a reference to the
+   * account before you check the password. The event about a failed sign-in then contains this
+   * account.
    */
   authenticate(
     identifier: string,

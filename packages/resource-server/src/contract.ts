@@ -28,8 +28,9 @@ export interface DpopOptions {
   /**
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
    * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
-   * single key may use at most half of this number, and less if other keys use many. New proofs of
-   * a key that has used its share get the status 503.
+   * single key may use at most half of this number, and less if the process remembers many proofs
+   * of other keys. Requests with further proofs of a key that has used its share get the status
+   * 503.
    */
   readonly remembered?: number;
 }

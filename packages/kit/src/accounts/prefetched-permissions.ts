@@ -16,7 +16,7 @@ const MOST_NAMES = 16;
 
 /**
  * Reads permissions together with an account, because a token check looks up the permissions next.
- * Keeps the permissions only until the check ends. The next check reads them again.
+ * Keeps the permissions only until the check ends. The next check reads the permissions again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];

@@ -36,7 +36,7 @@ export class FirstPartyMemory implements PriorConsent {
   /**
    * Whether an operator registered and marked the client, and all of its redirect URIs are
    * websites. With any other redirect URI, another program on the device could receive the response
-   * (RFC 8252 section 8.6). In a transaction, pass its connection.
+   * (RFC 8252 section 8.6). In a transaction, pass the transaction's connection.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -86,11 +86,12 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. It may have changed
-   * since `find`, because the server has called the host in between.
+   * Whether this authorization still lets the server skip the consent page. The authorization may
+   * have changed since `find`, because the server has called the host in between.
    *
    * Locks the client, so that its mark and its redirect URIs cannot change during this transaction.
-   * In a Galera cluster, another node can still change them before the commit.
+   * In a Galera cluster, another node can still change the mark and the redirect URIs before the
+   * commit.
    */
   async #applies(
     id: string,
