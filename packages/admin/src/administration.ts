@@ -22,7 +22,7 @@ import type { AdministrationParts, Asked, Refused, Sent, Shown } from './page.ts
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** How long to wait for the host to report whether the person may see the page, in milliseconds. */
+/** How long to wait until the host reports whether the user may see the page, in milliseconds. */
 const PATIENCE = 3000;
 
 /** Answers requests for the administrator's pages. */
@@ -42,7 +42,7 @@ export class Administration {
     this.#refusedPeople = new RefusedPeople(clock);
   }
 
-  /** Returns the page with this name if the person has the permission. */
+  /** Returns the page with this name if the user has the permission. */
   async answer(name: AdministrationPageName, request: Request): Promise<Reply> {
     const { accounts, permission, server } = this.#parts;
     const form = request.method === 'POST' ? await formParameters(request) : null;
@@ -65,7 +65,7 @@ export class Administration {
     return this.#reply(await this.#show(name, this.#asked(name, visitor, request)), name, visitor);
   }
 
-  /** Shows the page. If the request is invalid, the page contains the reason. */
+  /** Returns the page. If the request is invalid, the page shows the reason. */
   async #show(name: AdministrationPageName, asked: Asked, refused?: Refused): Promise<Shown> {
     try {
       return await PAGES[name].show(asked, refused);
@@ -109,7 +109,7 @@ export class Administration {
     }
   }
 
-  /** Shows the page again, with the submitted values and the error. */
+  /** Returns the page again, with the submitted values and the error. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -146,7 +146,7 @@ export class Administration {
   }
 
   /**
-   * Rejects the request. Emits at most one audit event per minute for each person and reason. The
+   * Rejects the request. Emits at most one audit event per minute for each user and reason. The
    * endpoint that handles the request writes the log line.
    */
   async #refuse(

@@ -7,11 +7,11 @@ export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** The values that the person can choose, besides "All". */
+  /** The values that the user can choose, besides "All". */
   readonly options?: readonly string[];
 }
 
-/** Returns the form with the filters of a list. It shows their current values. */
+/** Returns the form with a list's filters and their current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -33,7 +33,7 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** Returns the current filters. Use them for links to the same list. */
+/** Returns the current filters, for links to the same list. */
 export function readFilters(
   { query }: Asked,
   filters: readonly Filter[],
@@ -42,8 +42,8 @@ export function readFilters(
 }
 
 /**
- * Returns the person from the parameters `provider` and `person`, or null if both are missing.
- * Throws an AccessError if only one of them is present.
+ * Returns the user from the parameters `provider` and `person`, or null if both parameters are
+ * missing. Throws an AccessError if only one parameter is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

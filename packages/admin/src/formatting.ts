@@ -12,8 +12,8 @@ export function moment(time: number): Html {
 }
 
 /**
- * Formats a string from an untrusted source. The `bdi` element prevents its writing direction from
- * affecting the surrounding text.
+ * Formats a string from an untrusted source. The `bdi` element prevents the string's writing
+ * direction from affecting the surrounding text.
  */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
@@ -32,8 +32,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats a client's name. Like the CLI, puts it in quotation marks if the client may have chosen
- * it.
+ * Formats a client's name. If the client may have chosen the name itself, puts the name in
+ * quotation marks, as the CLI does.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -43,20 +43,20 @@ function personName({ provider, id }: PersonReference): Html {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
 
-/** Formats a person: a name with a link to the person's page, and the id. */
+/** Formats a user: a name with a link to the user's page, and the id. */
 export function personRow(links: PageLinks, person: PersonReference, known: KnownPerson): Html {
   return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
 }
 
-/** Returns the person's name, or else the email address, or else the id. */
+/** Returns the user's name, or else the email address, or else the id. */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
   return called === null ? code(id) : words(visible(called));
 }
 
 /**
- * Formats the data that the person's name does not show: the email address, the id, and the state
- * of the account.
+ * Formats the data that the user's name does not show: the email address, the id, and the state of
+ * the account.
  */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
@@ -92,8 +92,9 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Returns the notice to show after a form's action. `told` maps each action to its text. The URL
- * contains only the action's name. So a link from an attacker cannot put text on the page.
+ * Returns the notice to show after a form's action. `told` maps the name of each action to the
+ * notice. The URL contains only the action's name, so a link from an attacker cannot put text on
+ * the page.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done)

@@ -11,7 +11,7 @@ import { markup, type Html } from './html.ts';
 
 /** The action of a form on an administrator's page. */
 export interface FormSubject {
-  /** The name of the action, such as `revoke`. The form's button sends it as `do`. */
+  /** The name of the action, such as `revoke`. The form's button sends this name as `do`. */
   readonly action: string;
   /** What the action changes, such as a client's id. */
   readonly target: string;
@@ -28,8 +28,8 @@ const LIFETIME = 1_800_000;
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. A form works only once, only within half an hour,
- * and only for the person and browser that it was created for. `administration.ts` checks the
+ * The CSRF check for the administrator's pages. A form can be used only once, within half an hour,
+ * and only by the user and the browser that it was created for. `administration.ts` checks the
  * request's origin first.
  */
 export class Forms {
@@ -55,8 +55,8 @@ export class Forms {
 
   /**
    * Checks a form and marks it as used. Each form is accepted only once, even if several processes
-   * receive it. Returns null if the form is accepted. In that case, the caller must do the action
-   * immediately. Otherwise returns the reason for the log.
+   * receive it. If the form is accepted, returns null, and the caller must do the action
+   * immediately. Otherwise, returns the reason for the log.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';

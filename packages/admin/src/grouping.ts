@@ -1,14 +1,14 @@
 import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } from 'portico';
 
-/** All authorizations that one person gave to one application. */
+/** All authorizations that one user gave to one application. */
 export interface HeldGroup {
-  /** The authorizations, newest first. There is at least one. */
+  /** The authorizations, newest first. The list is never empty. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
   /** Whether the group has more authorizations than `authorizations` contains. */
   readonly more: boolean;
 }
 
-/** One page of a list with one row for each person and application. */
+/** One page of a list with one row for each user and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
   /** The cursor of the next page. It is null on the last page. */
@@ -23,8 +23,8 @@ const MOST_READ = 1000;
 
 /**
  * Returns the next groups, ordered by their newest authorization (newest first). Each group appears
- * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has
- * more, looks up the authorizations of each group separately.
+ * on only one page. Reads at most 1,000 authorizations from the list per page. If the list has more
+ * authorizations, looks up the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,
@@ -42,7 +42,7 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // Skip a group with a newer authorization. It is on an earlier page.
+    // Skip a group with a newer authorization, because the group is on an earlier page.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }
@@ -50,7 +50,7 @@ export async function heldGroups(
 }
 
 /**
- * Returns one page of the authorizations that one person gave to one application. Returns null if
+ * Returns one page of the authorizations that one user gave to one application. Returns null if
  * there are none.
  */
 export async function heldBy(

@@ -6,9 +6,9 @@ import type { KnownPerson } from './people.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
- * Returns one row for each person and application. Each row has a form that ends the access and
- * posts to `action`. `known` returns the application's data about a person. Pass null if all rows
- * belong to one person: the rows then do not repeat the name.
+ * Returns one row for each user and application. Each row has a form that ends the access and posts
+ * to `action`. `known` returns the application's data about a user. Pass null if all rows belong to
+ * one user. The rows then do not contain the user's name.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],
@@ -52,8 +52,8 @@ export function singleRows(
 }
 
 /**
- * Returns the number of authorizations in a group, as a link to the person's page, which lists
- * them.
+ * Returns the number of authorizations in a group, as a link to the user's page, which lists these
+ * authorizations.
  */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;

@@ -14,8 +14,8 @@ export type HtmlContent =
   Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
- * Returns the template as HTML. It escapes every value that is not an Html object. Values are also
- * safe in attributes with quotes.
+ * Returns the template as HTML. Escapes every value that is not an Html object. Escaped values are
+ * also safe in attributes with quotes.
  */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);

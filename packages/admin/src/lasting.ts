@@ -5,8 +5,8 @@ const PATIENCE = 3000;
 
 /**
  * Waits at most `patience` milliseconds for the work. Returns true if the work finishes in time,
- * and throws if it fails in time. Otherwise returns false and lets the work continue in the
- * background. A later failure is logged.
+ * and throws if it fails in time. If the work takes longer, returns false, lets the work continue
+ * in the background, and logs a later failure.
  */
 export async function isDoneSoon(
   what: string,

@@ -17,9 +17,7 @@ export interface Framed {
   readonly parts: AdministrationParts;
 }
 
-/**
- * Returns the whole page: the signed-in person's name, links to the other pages, and the content.
- */
+/** Returns the whole page: the signed-in user's name, links to the other pages, and the content. */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
   const { branding, server } = parts;

@@ -12,7 +12,7 @@ export interface PageLinks {
   readonly doctor: string;
   /** Returns the URL of a client's page, with the parameters in `about` added to the query. */
   client(id: string, about?: Readonly<Record<string, string>>): string;
-  /** Returns the URL of a person's page, with the parameters in `about` added to the query. */
+  /** Returns the URL of a user's page, with the parameters in `about` added to the query. */
   person(provider: string, id: string, about?: Readonly<Record<string, string>>): string;
 }
 

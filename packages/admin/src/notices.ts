@@ -1,8 +1,8 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long a notice is shown after the action, in milliseconds. If the person reloads the page
- * during this time, the notice is still shown.
+ * How long after an action the page can show its notice, in milliseconds. During this time, the
+ * notice is still there when the user reloads the page.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
@@ -22,7 +22,7 @@ export class Notices {
 
   /**
    * Returns the path and the query of the URL. Signs the parameter `done`, if present, for this
-   * browser, person and page.
+   * browser, user and page.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
@@ -35,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * Returns the name of the action in the parameter `done`. The server must have signed it for this
-   * browser, person and page in the last ten minutes. Otherwise returns an empty string.
+   * Returns the name of the action in the parameter `done`. Returns an empty string unless the
+   * server has signed the parameter for this browser, user and page in the last ten minutes.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

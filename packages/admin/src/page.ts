@@ -27,9 +27,7 @@ export interface AdministrationParts {
   readonly accounts: Server['accounts'];
   readonly singleUses: Server['singleUses'];
   readonly scopes: Server['scopes'];
-  /**
-   * The application that the doctor examines. It is null if the server was created without the kit.
-   */
+  /** The application that the doctor examines. Null if the server was created without the kit. */
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
@@ -41,25 +39,25 @@ export interface AdministrationParts {
   readonly home: string;
 }
 
-/** A request for a page. The person who sent it has the permission. */
+/** A request for a page. The user who sent it has the permission. */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
   /** The action that a form has just completed. Empty if no form was sent. */
   readonly done: string;
-  /** The person who is signed in. The audit log names this person in every action. */
+  /** The user who is signed in. The audit log names this user in every action. */
   readonly person: PersonReference;
   /** Returns the hidden fields of a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
 }
 
-/** A request with a form. */
+/** A request that contains a form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
   /**
-   * Checks the form and marks it as used. Throws if the form is rejected. Call it directly before
-   * the action.
+   * Checks the form and marks it as used. Throws if the form is rejected. Call this function
+   * directly before the action.
    */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }

@@ -1,18 +1,18 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
 import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
 
-/** The application's data about a person, in addition to the id. */
+/** The application's data about a user, in addition to the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
   /**
-   * The state of the account. `unknown` means that the application reported no state, or not in
-   * time.
+   * The state of the account. `unknown` means that the application reported no state, or reported
+   * it too late.
    */
   readonly account: 'active' | 'suspended' | 'gone' | 'unknown';
 }
 
-/** A person that the search found. */
+/** A user that the search found. */
 export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }
@@ -23,13 +23,13 @@ const PATIENCE = 3000;
 const AT_ONCE = 8;
 /** The maximum number of characters of a name or an email address that are shown. */
 const LONGEST = 100;
-/** The maximum number of people in the results of a search. */
+/** The maximum number of users in the results of a search. */
 export const MOST_FOUND = 20;
 
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Loads the application's data about these people. If the data about a person arrives too late, the
+ * Loads the application's data about these users. If the data about a user arrives too late, the
  * page shows only the id.
  */
 export async function knownPeople(
@@ -52,8 +52,8 @@ export async function knownPeople(
 }
 
 /**
- * Searches for people in the application. Returns the people who match the text, and whether there
- * are more. Throws an AccessError if the text cannot match any person.
+ * Searches for users in the application. Returns the users who match the text, and whether there
+ * are more. Throws an AccessError if the text cannot match any user.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,

@@ -2,25 +2,25 @@ import type { PersonReference } from 'portico';
 import { RecentMap } from 'portico/extension';
 
 /**
- * The minimum time between two events about the same person and reason, in milliseconds. Each event
+ * The minimum time between two events about the same user and reason, in milliseconds. Each event
  * includes the number of requests that were rejected since the previous event.
  */
 const A_MINUTE = 60_000;
 /**
- * The maximum number of entries. There is one entry for each person and reason. When the limit is
+ * The maximum number of entries. There is one entry for each user and reason. When the limit is
  * reached, the entry with the oldest event is removed.
  */
 const MOST = 10_000;
 
 interface Told {
   readonly at: number;
-  /** The number of requests that were rejected since the event. */
+  /** The number of requests that were rejected since the last event. */
   readonly untold: number;
 }
 
 /**
- * Counts rejected requests, so that one person cannot fill the stored audit log with events. The
- * log file still contains a line for each rejected request.
+ * Counts rejected requests, so that one user cannot fill the stored audit log with events. The log
+ * file still contains a line for each rejected request.
  */
 export class RefusedPeople {
   readonly #told = new RecentMap<string, Told>(MOST);
@@ -34,7 +34,7 @@ export class RefusedPeople {
   /**
    * Counts a rejected request. Returns the number for a new event: this request and all requests
    * rejected since the last event. Returns null if no event is due, because the last event for this
-   * person and reason was less than a minute ago.
+   * user and reason was less than a minute ago.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);

@@ -4,8 +4,8 @@ import type { EndpointDescription } from 'portico';
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
 /**
- * The administrator's pages. They exist only if `oauth_server:admin_permission` is set. Each page
- * accepts only its own forms.
+ * The administrator's pages. These pages exist only if `oauth_server:admin_permission` is set. Each
+ * page accepts only its own forms.
  */
 export const ADMINISTRATION_TABLE = [
   { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'], forPeople: true },

@@ -13,8 +13,8 @@ function isExactHttps(value: string): boolean {
 }
 
 /**
- * The schema of the section `assistant`. It does not check the listing. The listing is checked when
- * you export it or run the doctor.
+ * The schema of the section `assistant`. The schema does not check the listing. The listing is
+ * checked when you export it or run the doctor.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
@@ -40,7 +40,7 @@ export type AssistantConfig = z.output<typeof assistantConfiguration>;
  * default.
  */
 export interface AssistantConfigInput {
-  /** Whether people link their accounts. Default: false. */
+  /** Whether users can link their accounts to the assistant. Default: false. */
   readonly account_linking?: boolean | undefined;
   /**
    * The vendor's callback URIs, exactly as the vendor's console shows them. Required for account
@@ -48,10 +48,10 @@ export interface AssistantConfigInput {
    */
   readonly redirect_uris?: readonly string[] | undefined;
   /**
-   * The scopes of the linking client. They must be the same as `mcp:oauth:scopes_supported`.
-   * Default: `['mcp:tools']`.
+   * The scopes of the linking client. These scopes must be the same as
+   * `mcp:oauth:scopes_supported`. Default: `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
-  /** The entry for the vendor's directory. It is checked when you export it. */
+  /** The entry for the vendor's directory. Portico checks the entry when you export it. */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;
 }

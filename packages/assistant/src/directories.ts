@@ -8,7 +8,7 @@ type Rule = (tool: RegisteredTool) => string | null;
 interface Directory {
   /** The directory's name in findings. */
   readonly called: string;
-  /** The URL of its published rules. */
+  /** The URL of the directory's published rules. */
   readonly source: string;
   readonly rules: readonly Rule[];
 }

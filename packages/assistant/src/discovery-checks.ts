@@ -12,8 +12,8 @@ export interface Subject {
 }
 
 /**
- * The result of an examination. A finding belongs to the examined part, unless it names another
- * part.
+ * The result of an examination. A finding is about the examined part, unless the finding names
+ * another part.
  */
 export type Findings = readonly (Finding | Check)[];
 

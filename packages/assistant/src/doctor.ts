@@ -19,7 +19,7 @@ import { assistantConfig } from './setup.ts';
 export interface AssistantReport {
   /** False if a check fails. */
   readonly healthy: boolean;
-  /** The checks, in the order of examination. There is at least one for each part. */
+  /** The checks, in the order of examination. Each part has at least one check. */
   readonly checks: readonly Check[];
 }
 
@@ -27,9 +27,9 @@ type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
  * Examines everything that an assistant needs, and changes nothing. Where possible, sends requests
- * to the application itself. Cannot check the network between the vendor and this server. With
- * `serverOnly`, the listing is not examined. `directories` lists the directories whose rules the
- * tools must follow.
+ * to the application itself, so it cannot check the network between the vendor and this server.
+ * With `serverOnly`, does not examine the listing. `directories` lists the directories whose rules
+ * the tools must follow.
  */
 export async function examineAssistant(
   application: Application,

@@ -40,8 +40,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a missing section, or a section that is not a map, as an empty section. Then there is a
- * problem for each value that you must set.
+ * Treats a missing section, or a section that is not a map, as an empty section. The check then
+ * reports a problem for each value that you must set.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -63,7 +63,7 @@ function text(longest: number) {
 
 /**
  * Matches a string that begins with `https://`. It does not match `https:kitchen.example`: a URL
- * parser would correct this string, but the vendor gets it as written.
+ * parser would correct this string, but the vendor gets the string as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
@@ -85,8 +85,8 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. This is the condition of a check. With it, the check of the whole
- * list runs even if some items are invalid.
+ * Whether the value is a list. With this condition, the check of the whole list runs even if some
+ * items are invalid.
  */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);

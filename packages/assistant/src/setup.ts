@@ -33,11 +33,11 @@ export interface ClientSetup {
    */
   readonly client_secret: string | null;
   /**
-   * What happened to the client. `differs` means that the registration differs from the
-   * configuration. Such a registration stays unchanged.
+   * What `assistant:setup` did with the client. `differs` means that the client's registration
+   * differs from the configuration. `assistant:setup` does not change such a registration.
    */
   readonly state: 'registered' | 'unchanged' | 'differs';
-  /** The differences, each in a few words. The list is empty unless the state is `differs`. */
+  /** A short description of each difference. The list is empty unless the state is `differs`. */
   readonly differences: readonly string[];
   /** What you can do about the differences, or null. */
   readonly remedy: string | null;
@@ -105,10 +105,10 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** The error if the listing cannot be exported. It contains all problems. */
+/** Thrown if the listing cannot be exported. The error contains all problems. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
-  /** Every problem, with the key of its setting. */
+  /** All problems, each with the key of its setting. */
   readonly problems: readonly ConfigurationProblem[];
 
   /** Builds the message from the problems, one per line. */

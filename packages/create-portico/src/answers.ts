@@ -8,7 +8,10 @@ import { FRAMEWORKS, guideOf, GUIDE_ONLY, NEW_FRAMEWORKS, type Framework } from 
 import type { Options } from './options.ts';
 import type { Questions } from './questions.ts';
 
-/** The database with the users table. `value` is the file of SQLite, or the URL of a server. */
+/**
+ * The database with the users table. `value` is the path of a SQLite file, or the URL of a database
+ * server.
+ */
 export interface UsersDatabase {
   readonly engine: 'sqlite' | 'postgres' | 'mariadb';
   readonly value: string;
@@ -169,7 +172,10 @@ function toDatabase(text: string): UsersDatabase {
   return { engine: 'sqlite', value: text.replace(/^(?:sqlite|file):/, '') };
 }
 
-/** Returns the database of a new application. Throws a `Failure` if Portico cannot open it. */
+/**
+ * Returns the database of a new application. Throws a `Failure` if Portico cannot open the
+ * database.
+ */
 export function newDatabase(text: string): UsersDatabase {
   const problem = checkDatabase(text);
   if (problem !== null) throw new Failure(problem);

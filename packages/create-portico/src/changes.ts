@@ -35,7 +35,7 @@ export type Change =
       readonly before: string;
     };
 
-/** Returns the changes that are still needed. After a complete run, there are none. */
+/** Returns the changes that are still needed. After a complete run, the list is empty. */
 export function changesOf(plan: Plan): readonly Change[] {
   const files = plan.files.flatMap(({ path: file, text }): readonly Change[] => {
     const present = textOf(path.join(plan.folder, file));
@@ -46,7 +46,7 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** Keeps the existing file unchanged. Puts the new text into another file next to it. */
+/** Keeps the existing file unchanged. Writes the new text to another file in the same folder. */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));
@@ -134,7 +134,10 @@ export function makeChanges(folder: string, changes: readonly Change[]): void {
   }
 }
 
-/** Undoes one step. Returns the message if that fails, so that the other steps still run. */
+/**
+ * Undoes one step. If that fails, returns the error message, so that the caller can still undo the
+ * other steps.
+ */
 function problemOf(step: () => void): readonly string[] {
   try {
     step();

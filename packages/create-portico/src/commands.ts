@@ -15,8 +15,9 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 };
 
 /**
- * Returns the Portico packages to install: a version, or the files that `npm run pack` wrote.
- * `given` is a version, a tarball, or the folder of the tarballs.
+ * Returns the packages to install: Portico's packages by version or as tarballs from `npm run
+ * pack`, and all other packages unchanged. `given` is a version, a tarball, or the folder with the
+ * tarballs.
  */
 export function porticoPackages(
   packages: readonly string[],
@@ -60,7 +61,9 @@ export function installCommands(
   ];
 }
 
-/** Whether a package is installed. `wanted` is its name, or its name with a major version. */
+/**
+ * Whether a package is installed. `wanted` is the package's name, with or without a major version.
+ */
 function isInstalled(folder: string, wanted: string): boolean {
   const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
   const file = path.join(folder, 'node_modules', name, 'package.json');
@@ -69,7 +72,7 @@ function isInstalled(folder: string, wanted: string): boolean {
   return major === undefined || version.startsWith(`${major}.`);
 }
 
-/** Returns a command as a person types it. */
+/** Returns a command as you would type it in a shell. */
 export const typed = (command: readonly string[]): string =>
   command
     .map((word) =>
@@ -101,7 +104,7 @@ export function install(folder: string, command: readonly string[], streams: Str
   run(folder, isScript ? [line] : command, streams, { shown: typed(command), shell: isScript });
 }
 
-/** Runs a command in the application's folder. Throws a `Failure` if it fails. */
+/** Runs a command in the application's folder. Throws a `Failure` if the command fails. */
 function run(
   folder: string,
   [program = '', ...args]: readonly string[],
@@ -173,7 +176,7 @@ function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonl
   return [process.execPath, program, '--app', app, ...args];
 }
 
-/** Returns the commands of the console as a person types them. */
+/** Returns the commands of the console as you would type them in a shell. */
 export const consoleCommands = (plan: Plan): readonly string[] =>
   plan.commands.map(({ args }) => typedCommand(plan, args));
 

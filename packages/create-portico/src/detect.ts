@@ -42,7 +42,7 @@ export interface Detected {
   readonly database: DatabaseLibrary | null;
   /** The major version of `@types/node`, or null if package.json does not name it. */
   readonly nodeTypes: number | null;
-  /** The application's SQLite library, if it does not use Node's. */
+  /** The application's SQLite library, if the application does not use Node's own library. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
   /** The library that keeps the session, or null if none is known. */
   readonly session: string | null;
@@ -65,7 +65,9 @@ export function isEmpty(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
 }
 
-/** Reads the application in a folder. Throws a `Failure` if it has no readable package.json. */
+/**
+ * Reads the application in a folder. Throws a `Failure` if the folder has no readable package.json.
+ */
 export function detect(folder: string): Detected {
   const manifest = readManifest(folder);
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
@@ -107,7 +109,7 @@ function readManifest(folder: string): Manifest {
     const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The message below is the same for every reason.
+    // Ignore the error. The message below fits every reason.
   }
   throw new Failure(`${file} is not a JSON object. Correct it first.`);
 }
@@ -145,13 +147,13 @@ function moduleKindOf(
   language: Detected['language'],
 ): Detected['modules'] {
   if (type === 'module') return 'esm';
-  // Bundlers and `module: esnext` create ES modules, whatever package.json says.
+  // Bundlers and `module: esnext` create ES modules, even if package.json declares CommonJS.
   const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
   return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
 }
 
 function importsTs(folder: string, framework: string): boolean {
-  if (framework === 'sveltekit') return true; // The tsconfig.json that SvelteKit writes allows it.
+  if (framework === 'sveltekit') return true; // SvelteKit's tsconfig.json allows it.
   const file = path.join(folder, 'tsconfig.json');
   const allowed = /"(?:allowImportingTsExtensions|rewriteRelativeImportExtensions)"\s*:\s*true/;
   return !existsSync(file) || allowed.test(compilerOptions(folder));

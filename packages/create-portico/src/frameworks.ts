@@ -1,4 +1,5 @@
-// The frameworks: how package.json shows them, and where Portico's files belong.
+// The frameworks, their guides, and the packages in package.json that identify frameworks and
+// libraries.
 
 /** The frameworks for which this package writes files. */
 export const FRAMEWORKS = [
@@ -15,7 +16,9 @@ export const FRAMEWORKS = [
 
 export type Framework = (typeof FRAMEWORKS)[number];
 
-/** The frameworks that a new application can have. The others have their own generators. */
+/**
+ * The frameworks that a new application can have. The other frameworks have their own generators.
+ */
 export const NEW_FRAMEWORKS = ['kit', 'express', 'fastify', 'hono', 'koa', 'node'] as const;
 
 export type NewFramework = (typeof NEW_FRAMEWORKS)[number];

@@ -75,7 +75,8 @@ async function carryOut(options: Options, streams: Streams): Promise<void> {
 }
 
 /**
- * Asks all questions, and returns the plan. `runs` is false if the console cannot load the source.
+ * Asks all questions, and returns the plan. `runs` is false if the console cannot load the
+ * application's source code.
  */
 async function decide(folder: string, options: Options, questions: Questions) {
   const begun = isEmpty(folder) ? undefined : NEW_FRAMEWORKS.find((name) => isBegun(folder, name));

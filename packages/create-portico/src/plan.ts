@@ -124,7 +124,9 @@ function unreadSettings(
   ];
 }
 
-/** Returns the plan for a new application. `templates` reads the files of a framework. */
+/**
+ * Returns the plan for a new application. `templates` returns the files to write for a framework.
+ */
 export function planForNewApplication(
   folder: string,
   framework: NewFramework,
@@ -290,8 +292,8 @@ function layoutOf(detected: Detected, { framework }: Answers) {
 }
 
 /**
- * Whether the console can load the source. It cannot load `.ts` files if package.json declares
- * CommonJS.
+ * Whether the console can load the application's source code. The console cannot load `.ts` files
+ * if package.json declares CommonJS.
  */
 export function canLoadSource({ language, modules, manifest }: Detected): boolean {
   return language === 'javascript' || modules === 'esm' || manifest.type !== 'commonjs';

@@ -5,7 +5,9 @@ import { Failure } from './failure.ts';
 export interface Streams {
   /** The current folder, as an absolute path. */
   readonly cwd: string;
-  /** The source of the answers, one per line. Not read with `--yes`. */
+  /**
+   * The stream that contains the answers, one per line. With `--yes`, the program does not read it.
+   */
   readonly input: NodeJS.ReadableStream;
   /** Writes questions, the plan and the output of commands. */
   readonly stdout: (text: string) => unknown;
@@ -35,7 +37,10 @@ export class Questions {
     this.#close = () => reader?.close();
   }
 
-  /** Returns the given answer, or asks for one. Throws a `Failure` if a given answer is wrong. */
+  /**
+   * Returns the answer from the options, or asks for an answer. Throws a `Failure` if the answer
+   * from the options is wrong.
+   */
   async ask(question: Question, given: string | undefined): Promise<string> {
     const fixed = given ?? (this.#silent ? question.initial : undefined);
     if (fixed !== undefined) {

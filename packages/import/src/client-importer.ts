@@ -30,7 +30,7 @@ interface Accepted {
   readonly secret: ImportedSecret | null;
   /**
    * The secret that was created for this client. It is null if the record contains a secret, or if
-   * the client needs none.
+   * the client needs no secret.
    */
   readonly newSecret: string | null;
   readonly changes: readonly string[];

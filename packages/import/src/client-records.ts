@@ -23,13 +23,13 @@ export interface ClientRecord {
    * record does not contain the time.
    */
   readonly createdAt: number | null;
-  /** How the client differs from the record, including fields that were left out. */
+  /** How the client differs from the record, including omitted fields. */
   readonly changes: readonly string[];
 }
 
 /**
- * Fields that the import leaves out and reports. Either they only describe the client to people, or
- * this server does not support them and the client works without them.
+ * Fields that the import omits and reports. These fields either only describe the client to users,
+ * or this server does not support them and the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -141,7 +141,7 @@ export function readClientRecord(
 
 /**
  * Reads the fields. Treats an empty value as missing, because other servers write every field that
- * they know.
+ * they know, even without a value.
  */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
@@ -251,7 +251,7 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // If the record has no keys, pass none. The registration then reports that the keys are
+    // If the record has no keys, pass no keys. The registration then reports that the keys are
     // missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
@@ -260,8 +260,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
 }
 
 /**
- * Reads the algorithm for ID tokens. Ignores RS256, because other servers write it for every
- * client, even for a client that gets no ID tokens.
+ * Reads the algorithm for ID tokens. Ignores RS256, because other servers write this algorithm for
+ * every client, even for a client that gets no ID tokens.
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');

@@ -2,7 +2,7 @@ import type { Acting } from 'portico';
 
 /**
  * Imports data from another server. Both methods check all records before they write anything. You
- * can run them again.
+ * can safely call a method again with the same records.
  */
 export interface Importing {
   /**
@@ -13,14 +13,14 @@ export interface Importing {
    * Throws a RegistrationError in these cases:
    *
    * - There are too many records.
-   * - One of the ids is registered by another request during the import.
+   * - Another request registers one of the ids during the import.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Imports the public identifiers of people (`sub`). Each record has the form `{ provider, id, sub
-   * }`. If a person already has a subject, it stays unchanged. Two people never get the same
-   * subject. If one record is rejected, no subject is written. Throws a RegistrationError if there
-   * are too many records.
+   * Imports the public identifiers of users (`sub`). Each record has the form `{ provider, id, sub
+   * }`. If a user already has a subject, it stays unchanged. Two users never get the same subject.
+   * If one record is rejected, no subject is written. Throws a RegistrationError if there are too
+   * many records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
@@ -36,7 +36,7 @@ export interface ImportOptions extends Acting {
 /** Options of an import of clients. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether to create a secret for a client that needs one, if its record has neither
+   * Whether to create a secret for a client that needs a secret and whose record has neither
    * `client_secret` nor `client_secret_hash`. Default: false.
    */
   readonly newSecrets?: boolean;
@@ -44,11 +44,11 @@ export interface ClientImportOptions extends ImportOptions {
 
 /** The result for one record. In a dry run, this is the result that a real import would have. */
 export interface ImportedRecord {
-  /** The position of the record. The first one is 1. */
+  /** The position of the record. The first record has position 1. */
   readonly record: number;
   /** What happened to the record. `unchanged` means that an identical entry already exists. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
-  /** Why the record was rejected, or null if it was not. */
+  /** Why the record was rejected. Null if the record was accepted. */
   readonly problem: string | null;
 }
 

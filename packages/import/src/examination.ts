@@ -7,7 +7,7 @@ const MOST_TRIED = 500;
 
 /**
  * Finds imported secrets that can never work, because they need too many iterations or are empty.
- * Returns an empty list if there are none.
+ * Without such secrets, returns an empty list.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,

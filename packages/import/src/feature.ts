@@ -5,7 +5,7 @@ import { createImportedSecrets } from './imported-secrets.ts';
 
 declare module 'portico' {
   interface FeatureMembers {
-    /** Imports the clients of another server, and its identifiers for people. */
+    /** Imports another server's clients, and the identifiers that it uses for users. */
     readonly importing: Importing;
   }
 }

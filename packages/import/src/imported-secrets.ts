@@ -59,16 +59,16 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 /**
- * The limits of the queue. They are the same as for password hashes, because PBKDF2 also uses a
- * thread of Node's pool.
+ * The limits of the queue. These limits are the same as for password hashes, because PBKDF2 also
+ * uses a thread of Node's pool.
  */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
  * Extends the host's hasher, so that it also verifies imported hashes. Each check does the same
- * work: the same number of iterations, and one hash by the host. The duration then reveals nothing
- * about the client, or whether the client exists. A hash that needs more iterations than the limit
- * never matches.
+ * work: the same number of iterations, and one hash by the host. The duration of a check then
+ * reveals nothing about the client, not even whether the client exists. A hash that needs more
+ * iterations than the limit never matches.
  *
  * `iterations` is the maximum number of PBKDF2 iterations that an imported hash may need
  * (`oauth_server:imported_pbkdf2_iterations`). Use 0 if no imported hash uses PBKDF2. Tests replace
@@ -102,8 +102,8 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Enter the queue once for both calls. With two entries, the waiting time could differ between
-    // clients.
+    // Enter the queue once for both calls. If each call waited in the queue separately, the waiting
+    // time could differ between clients.
     const derived =
       iterations === 0
         ? null
@@ -113,7 +113,7 @@ export function createImportedSecrets(
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
     // A hash that needs too many iterations must not match. Never accept the hash itself as the
-    // secret, because an attacker may have read it on the other server.
+    // secret, because an attacker may have read the hash on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Write each subject separately. A person who signs in during the import may get a new subject, and
- * keeps it. The next import reports this difference.
+ * Write each subject separately. A user who signs in during the import may get a new subject and
+ * then keeps it. The next import reports that the user's subject differs.
  */
 async function write(
   { store }: Server,

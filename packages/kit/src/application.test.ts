@@ -344,8 +344,7 @@ describe('the session', () => {
     await accounts.setActive(ada.id, false);
     const cookie = visitor.session();
     expect(await visitor.text('/who')).toBe('null');
-    // The inactive person's session ended. So the person is not signed in after becoming active
-    // again.
+    // The inactive user's session ended. So the user is not signed in after becoming active again.
     await accounts.setActive(ada.id, true);
     expect(await browser(application, cookie).text('/who')).toBe('null');
     await visitor.signIn('ada@example.com');
@@ -566,7 +565,7 @@ describe('how long a session lives', () => {
 });
 
 describe('a session that was replaced', () => {
-  /** Signs in as each of these people, one after the other. Returns the session of each. */
+  /** Signs in as each of these users, one after the other. Returns the session of each. */
   async function inTurn(application: Application, ...emails: readonly string[]) {
     const visitor = browser(application);
     const sessions: (string | null)[] = [];

@@ -50,9 +50,9 @@ export interface KitDefinition extends ApplicationDefinition {
 }
 
 /**
- * Returns all migrations of the application's schema in order: the kit's, the plugins', and the
- * application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without `config`, leaves out migrations that only some settings need.
+ * Returns all migrations of the application's schema in order: the kit's migrations, the plugins'
+ * migrations, and the application's own. `config` is the application's validated configuration, as
+ * in `Application.config`. Without `config`, omits migrations that only some settings need.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -64,7 +64,8 @@ export function migrationsOf(
 /**
  * Starts an application. Reads the environment and the configuration, opens the log and the store,
  * and calls `register` of the plugins and of the application. Throws a ConfigurationError that
- * lists every problem in the configuration. After a failure, nothing stays open.
+ * lists every problem in the configuration. If the start fails, closes everything that it has
+ * opened.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -102,8 +103,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Hash people's passwords in a separate queue. Otherwise, many people who sign in at the same
-    // time could keep clients from authenticating.
+    // Hash users' passwords in a separate queue. Otherwise, many users who sign in at the same time
+    // could keep clients from authenticating.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;
@@ -137,7 +138,7 @@ class KitApplication extends StartedApplication implements Application {
 
   /**
    * Asks the plugins, in order, which application waits for the sign-in. Returns the first
-   * application that a plugin names, or null.
+   * application that a plugin names. Returns null if no plugin names an application.
    */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {

@@ -146,8 +146,8 @@ interface Progress {
 }
 
 /**
- * Whether a handler returned a response. It does not use `instanceof`, because `@hono/node-server`
- * has its own `Response` class.
+ * Whether a handler returned a response. Does not use `instanceof`, because `@hono/node-server` has
+ * its own `Response` class.
  */
 function isResponse(answered: unknown): answered is Response {
   return (

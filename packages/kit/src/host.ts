@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session from which each person was read. `loadAccount` uses it, because the server calls
-   * `loadAccount` once after `signedIn` has returned a person.
+   * The session from which each user reference was read. `loadAccount` uses this session, because
+   * the server calls `loadAccount` once after `signedIn` has returned a reference.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // End the session of an inactive person, like `auth().user()`. Neither this person nor the
-      // next person in this browser may use it.
+      // End the session of an inactive user, as `auth().user()` does. Neither this user nor the
+      // next user of this browser may use the session.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },
@@ -44,8 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
-    // The secret identifies the session: it ends with the session, and does not change when the
-    // same person signs in again.
+    // Use the secret as the session's id: the secret ends with the session, and stays the same when
+    // the same user signs in again.
     sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };

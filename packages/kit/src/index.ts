@@ -1,6 +1,6 @@
 /**
- * The kit is a small framework for applications that do not use another framework. It also
- * implements the host contract of the server.
+ * The kit is a small framework for applications that do not use another framework. The kit also
+ * implements the server's host contract.
  */
 export {
   defineApplication,

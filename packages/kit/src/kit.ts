@@ -31,7 +31,7 @@ export class Kit {
   readonly config: KitConfig;
   /** The path prefix that a proxy removes before requests arrive. Browsers see this prefix. */
   readonly removed: string;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
   readonly log: Log;
   readonly database: OpenedDatabase;
@@ -41,8 +41,8 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * The parts for people. Null if the application has no accounts. `csrf` is then also null,
-   * because without sessions there is nothing to protect.
+   * The accounts, the sessions and the settings for their cookies. Null if the application has no
+   * accounts. `csrf` is then also null, because without sessions there is nothing to protect.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;

@@ -1,10 +1,10 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The maximum number of messages that are counted at once. A batch never has more messages. */
+/** The maximum number of messages in one call of `take`. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
 /**
- * The maximum number of callers to remember. When the limit is reached, the least recent one is
+ * The maximum number of callers to remember. When the limit is reached, the least recent caller is
  * removed.
  */
 const MOST_CALLERS = 10_000;
@@ -26,8 +26,8 @@ export class CallLimit {
   }
 
   /**
-   * Counts all of these messages, or none of them. Returns 0 if they are allowed now, or the
-   * milliseconds to wait until they are allowed.
+   * Counts all of these messages, or none of them. Returns 0 if the messages are allowed now.
+   * Otherwise, returns how many milliseconds the caller must wait.
    */
   take(caller: string, messages: number): number {
     const each = MINUTE / this.#perMinute;

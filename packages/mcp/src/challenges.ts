@@ -16,15 +16,15 @@ interface Challenged {
 
 /**
  * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
- * challenge tells the client where to get a token, and which scope the call needs. It does not list
- * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
- * `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a bound token,
- * because such a client needs a challenge (RFC 9449 section 7.1).
+ * challenge tells the client where to get a token, and which scope the call needs. A challenge does
+ * not list scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
+ * Without `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a
+ * bound token, because a client with a bound token always needs a challenge (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
   readonly #api: ProtectedApi;
-  /** The resource metadata's URL. It is null without `mcp:oauth:challenge`. */
+  /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
   /** The scopes that a challenge for the whole resource lists. */
@@ -39,9 +39,9 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. They do not tell
-   * a client without a token which tools exist. `binding` is what the refusal says about tokens
-   * that are bound to a key.
+   * Returns the headers for a request that may not use anything on this endpoint. The headers do
+   * not tell a client without a token which tools exist. `binding` is the part of the refusal about
+   * tokens that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -81,9 +81,9 @@ export class Challenges {
   }
 
   /**
-   * Whether the person lacks the permission for one of these uses. If `used` is null, whether the
-   * person lacks every permission for the resource. If true, the endpoint sends no challenge: no
-   * other token would help this person, and clients would ask for authorization again and again.
+   * Whether the user lacks the permission for one of these uses. If `used` is null, whether the
+   * user lacks every permission for the resource. If true, the endpoint sends no challenge: no
+   * other token would help this user, and clients would ask for authorization again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;

@@ -6,7 +6,7 @@ const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The settings in the section `mcp`, except those that features add. */
+/** The settings in the section `mcp`, except the settings that features add. */
 export const coreShape = {
   /** The server's name for assistants. Default: the authorization server's name. */
   name: z
@@ -88,7 +88,7 @@ export interface McpConfigInput {
   /** Instructions for the model. */
   readonly instructions?: string | undefined;
   /**
-   * The canonical resource. It must be `public_url` plus `/mcp`, the same as
+   * The canonical resource. The value must be `public_url` plus `/mcp`, the same as
    * `oauth_server:audience`.
    */
   readonly resource?: string | undefined;
@@ -107,7 +107,7 @@ export interface McpConfigInput {
    */
   readonly audit?: boolean | undefined;
   /**
-   * The number of messages that one client may send per minute for one person. The limit counts the
+   * The number of messages that one client may send per minute for one user. The limit counts the
    * messages to all MCP endpoints of a process together. Each process counts separately. Default:
    * no limit.
    */
@@ -133,15 +133,15 @@ export interface McpOAuthInput {
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 responses to GET and HEAD. A client that then asks for more
-   * scopes keeps the scopes that the person allowed before. Default: false.
+   * needed scope. This includes 401 responses to GET and HEAD. A client that then requests more
+   * scopes keeps the scopes that the user has allowed it before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * What to do if a service asks for an offered scope that it is not registered for, such as a
+   * What to do if a service requests an offered scope that it is not registered for, such as a
    * scope from the metadata. A service is a client that is registered for `mcp:service`. If true,
-   * the service gets `mcp:service` instead. If false, it gets the error `invalid_scope`. Default:
-   * false.
+   * the service gets `mcp:service` instead. If false, the service gets the error `invalid_scope`.
+   * Default: false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -19,7 +19,7 @@ export interface McpServerOptions {
   readonly config: McpConfig;
   /** The tools to serve. You can register more tools later. */
   readonly tools: ToolRegistry;
-  /** The log for the endpoint. It also gets the exceptions of tools. */
+  /** The log for the endpoint. The log also gets the exceptions that tools throw. */
   readonly log: Log;
   /**
    * The endpoint's path, below the issuer. The endpoint's resource must be in
@@ -82,7 +82,7 @@ export class McpContext {
     };
   }
 
-  /** The server's instructions. Clients of all versions get them. */
+  /** The server's instructions. Clients of all protocol versions get these instructions. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
@@ -124,7 +124,7 @@ export class McpContext {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
     // Status 499 means that the caller has disconnected. The caller gets no response, so do not log
-    // one.
+    // a response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {

@@ -24,7 +24,7 @@ export class Contributions {
     this.#contributions = new Map(features.map((each) => [each.name, each.start(context)]));
   }
 
-  /** The registries by feature name. */
+  /** The features' registries, by feature name. */
   get registries(): ReadonlyMap<string, object> {
     const found = [...this.#contributions].flatMap(([name, { registry }]) =>
       registry === undefined ? [] : [[name, registry] as const],
@@ -44,7 +44,7 @@ export class Contributions {
     };
   }
 
-  /** Returns everything that the features guard, without tools. */
+  /** Returns everything that the features guard. The endpoint's tools are not included. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
@@ -78,7 +78,7 @@ export class Contributions {
 
   /**
    * Answers a request, or returns null if no feature has its method. Checks the token again,
-   * although the endpoint has already checked it, so that no method runs unchecked.
+   * although the endpoint has already checked it, so that no method can run without a check.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

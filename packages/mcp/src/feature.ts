@@ -22,8 +22,8 @@ export interface McpFeature {
    */
   problems?(config: McpConfig, challenges: boolean): readonly ConfigurationProblem[];
   /**
-   * Adds the feature to an endpoint. It is called once for each endpoint. Keep the endpoint's state
-   * in the returned object.
+   * Adds the feature to an endpoint. This method is called once for each endpoint. Keep the
+   * endpoint's state in the returned object.
    */
   start(endpoint: McpContext): McpContribution;
 }
@@ -32,7 +32,10 @@ export interface McpFeature {
 export interface McpContribution {
   /** The registry of the items that the feature serves, for example resources. */
   readonly registry?: object;
-  /** Whether the endpoint currently offers the members below. Called for each request. */
+  /**
+   * Whether the endpoint currently offers the members below. The endpoint calls this method for
+   * each request.
+   */
   isOffered(): boolean;
   /** Members to add to the endpoint's `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
@@ -50,7 +53,7 @@ export interface McpContribution {
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**
    * Returns every tool or resource that the feature guards, even while clients do not see the
-   * feature. Portico checks the scopes at startup.
+   * feature. Portico checks the scopes of these tools and resources at startup.
    */
   guarded?(): readonly Named[];
 }
@@ -74,8 +77,8 @@ export interface ContributedMethod {
    */
   uses?(params: JSONRPCRequest['params']): GuardedUse | null;
   /**
-   * Answers a request of this type. If it throws, the exception is logged and the caller gets the
-   * error -32603.
+   * Answers a request of this type. If this method throws, the exception is logged and the caller
+   * gets the error -32603.
    */
   answer(params: JSONRPCRequest['params'], caller: Caller): MethodAnswer | Promise<MethodAnswer>;
 }

@@ -14,7 +14,7 @@ export function isForeign(
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** Lets pages on an allowed origin read the response, even if it is an error. */
+/** Lets pages on an allowed origin read the response, even an error response. */
 export function withCors(
   response: Response,
   request: Request,
@@ -67,8 +67,8 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // GET and DELETE get a 405 response. They are allowed here so that pages can send them and see
-    // that status.
+    // GET and DELETE get a 405 response. The two methods are allowed here so that pages can send
+    // such requests and see the status.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
@@ -78,8 +78,9 @@ export function preflightResponse(
 }
 
 /**
- * Returns the preflight response for the public documents, which any page may read. It allows the
- * protocol version's header, because clients send it with these requests.
+ * Returns the preflight response for the public documents, which any page may read. The response
+ * allows the header with the protocol version, because clients send this header with these
+ * requests.
  */
 export function documentPreflight(request: Request): Response {
   const headers = {

@@ -30,8 +30,8 @@ const MCP = 'mcp';
 
 /**
  * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
- * application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you call it
- * anywhere else, or if no endpoint has the path.
+ * application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you call this
+ * function anywhere else, or if no endpoint has the path.
  */
 export function tool(path?: string): ToolRegistry {
   return getEndpoint('tool', 'tools', path).tools;
@@ -56,8 +56,9 @@ function serviceKey(path: string): string {
 }
 
 /**
- * The MCP endpoint as a kit plugin. List it after `oauthServer()`. It adds the configuration
- * section `mcp`, `POST /mcp`, the resource metadata, and `tool()` for the application's tools.
+ * The MCP endpoint as a kit plugin. List it after `oauthServer()`. The plugin adds the
+ * configuration section `mcp`, `POST /mcp`, the resource metadata, and `tool()` for the
+ * application's tools.
  */
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
@@ -110,8 +111,8 @@ function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
 
 /**
  * Checks that three settings contain the same URL: `mcp:resource`, `oauth_server:audience`, and
- * `public_url` plus `/mcp`. They must be equal because the resource is also the audience of its
- * tokens.
+ * `public_url` plus `/mcp`. The three URLs must be equal because the resource is also the audience
+ * of its tokens.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
@@ -139,8 +140,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings contain the same wrong value, report it only once. With several resources,
-    // the audience may be another resource.
+    // If both settings contain the same wrong value, report the value only once. With several
+    // resources, the audience may be another resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)

@@ -2,8 +2,8 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
 /**
- * The details of an error response for the log. They are stored separately, because the body of a
- * Response can be read only once.
+ * The details of an error response for the log. These details are stored separately, because the
+ * body of a Response can be read only once.
  */
 export interface NotedRefusal {
   readonly status: number;
@@ -13,8 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * Creates the response to a request that is rejected before the protocol runs. It has the same form
- * as the errors of the SDK's transport.
+ * Creates the response to a request that is rejected before the protocol runs. The response has the
+ * same form as the errors of the SDK's transport.
  */
 export function refusal(
   status: number,
@@ -31,8 +31,8 @@ export function refusal(
 }
 
 /**
- * Creates an error response of the protocol, for a request that the endpoint accepted. It is not
- * logged.
+ * Creates an error response of the protocol, for a request that the endpoint accepted. The response
+ * is not logged.
  */
 export function protocolRefusal(message: string, code: number): Response {
   return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);

@@ -34,9 +34,9 @@ const OUT_OF_REACH =
   'The account has no permission for this, and no other token would change that.';
 
 /**
- * Handles POST /mcp. It checks the origin, the token, the messages, and the tools and resources
- * that the messages use. Then the protocol answers. RFC 6750 section 3 requires a challenge with
- * 401 and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
+ * Handles POST /mcp. Checks the origin, the token, the messages, and the tools and resources that
+ * the messages use. Then lets the protocol answer. RFC 6750 section 3 requires a challenge with 401
+ * and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -191,7 +191,7 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // Skip this tool. It was registered after the start, and its calls fail.
+      // Skip this tool. The tool was registered after the start, and its calls fail.
       return [];
     }
   });
@@ -199,7 +199,7 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Builds a key from the client and the person, so that people who use the same client have separate
+ * Builds a key from the client and the user, so that users who use the same client have separate
  * limits.
  */
 function caller(): string {

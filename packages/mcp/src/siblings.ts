@@ -31,7 +31,7 @@ export class Siblings {
     this.#paths.set(ending, path);
   }
 
-  /** Returns the limit of messages per minute. All endpoints share it. */
+  /** Returns the limit of messages per minute. All endpoints share this limit. */
   limit(perMinute: number): CallLimit {
     const limit = this.#limits.get(perMinute) ?? new CallLimit(perMinute, this.#server.clock);
     this.#limits.set(perMinute, limit);

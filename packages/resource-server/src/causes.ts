@@ -15,8 +15,8 @@ export function codeWithin(error: unknown): string | null {
 }
 
 /**
- * Returns the code of an error or, if it has none, the name of its class, for example `TypeError`.
- * Returns null if it has neither.
+ * Returns the code of an error. If the error has no code, returns the name of its class, for
+ * example `TypeError`. Returns null if the error has neither a code nor a class name.
  */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);

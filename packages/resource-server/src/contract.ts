@@ -28,13 +28,14 @@ export interface DpopOptions {
   /**
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
    * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
-   * single key may use at most half of this number, and less if other keys use many. New proofs of
-   * a key that has used its share get the status 503.
+   * single key may use at most half of this number, and less if the process remembers many proofs
+   * of other keys. Requests with further proofs of a key that has used its share get the status
+   * 503.
    */
   readonly remembered?: number;
 }
 
-/** The required authentication of the person (RFC 9470). Set at least one member. */
+/** The required authentication of the user (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
   /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;

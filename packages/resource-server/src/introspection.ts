@@ -14,10 +14,10 @@ export interface IntrospectedToken {
   readonly clientId: string;
   /** The token's current scopes. */
   readonly scopes: readonly string[];
-  /** The person's public identifier. Null for a client-credentials token. */
+  /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
   /**
-   * When the person authenticated (`auth_time`), in milliseconds since 1970. Missing if the
+   * When the user authenticated (`auth_time`), in milliseconds since 1970. Missing if the
    * authorization server does not report it.
    */
   readonly authenticatedAt?: number;
@@ -44,7 +44,7 @@ export interface UsableToken {
 /** Why a token cannot be used here. */
 export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
 
-/** A token that cannot be used here. */
+/** A token that this API does not accept. */
 export interface UnusableToken {
   readonly reason: UnusableReason;
   readonly clientId: unknown;
@@ -119,7 +119,10 @@ export class Introspection {
     this.#cached = new RecentMap(cache.entries);
   }
 
-  /** The header value with which the client authenticates, and the secret as that contains it. */
+  /**
+   * The credentials in the client's `Authorization` header, and the secret in the form that these
+   * credentials contain.
+   */
   get sentCredentials(): readonly string[] {
     const headers = new Headers();
     void this.#authenticate(this.#server, this.#client, new URLSearchParams(), headers);
@@ -181,8 +184,9 @@ export class Introspection {
 }
 
 /**
- * Checks both the token's expiry and the cache's time limit. The time limit uses both clocks: the
- * system clock can jump back, and the other one stands still while the machine sleeps.
+ * Checks both the token's expiry and the cache's time limit. The time limit uses two clocks: the
+ * system clock can jump back, and the clock of `performance.now()` stands still while the machine
+ * sleeps.
  */
 function isFresh({ answer, until, untilDate }: CachedAnswer): boolean {
   return lives(answer) && until > performance.now() && untilDate > Date.now();
@@ -216,7 +220,7 @@ function judged(
   };
 }
 
-/** Returns what the response contains about the person's authentication (RFC 9470 section 6.2). */
+/** Returns what the response contains about the user's authentication (RFC 9470 section 6.2). */
 function getAuthentication({
   auth_time: time,
   acr,

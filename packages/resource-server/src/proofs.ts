@@ -131,7 +131,7 @@ function remembering(most: number): (...given: Parameters<Claim>) => boolean {
     const hasRoom = () => (keys.get(thumbprint)?.size ?? 0) < most - size;
     if (keys.get(thumbprint)?.has(hash) === true) return false;
     const now = Date.now();
-    // The clock may be set back.
+    // Compare the absolute difference, because the clock may have been set back.
     const isDue = Math.abs(now - sweptAt) >= SWEEP_INTERVAL;
     if (size >= sweepAt || (!hasRoom() && isDue)) sweep(now);
     if (!hasRoom())

@@ -110,8 +110,8 @@ export interface Challenge {
    */
   readonly metadata: string | null;
   /**
-   * The required authentication, or null. The header contains it only if the person's
-   * authentication is not sufficient.
+   * The required authentication, or null. The header contains it only if the user's authentication
+   * is not sufficient.
    */
   readonly demand: AuthenticationDemand | null;
   readonly dpop: BindingRefusal | null;

@@ -26,7 +26,7 @@ export interface ResourceServerOptions {
    * Caches introspection responses: at most `entries` responses, each for `seconds`. Off by
    * default.
    *
-   * Without a cache, a revoked token, a suspended person or a removed permission takes effect with
+   * Without a cache, a revoked token, a suspended user or a removed permission takes effect with
    * the next request. With a cache, it takes effect after at most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
@@ -73,12 +73,15 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** The secret in all forms that a response could repeat, such as those in which it is sent. */
+  /**
+   * The secret in all forms that a response could repeat, such as the forms in which the secret is
+   * sent.
+   */
   readonly #credentials: readonly string[];
 
   /**
-   * `shared` is another server with the same options. Both servers then share introspection, cache
-   * and used proofs.
+   * `shared` is another server with the same options. The two servers then share their
+   * introspection, cache and used proofs.
    */
   constructor(
     options: ResourceServerOptions,
@@ -133,10 +136,10 @@ class IntrospectingServer {
   };
 
   /**
-   * Returns a resource server that also checks the person's authentication: how recent it is, and
-   * its level of assurance. If it is not sufficient, the response has the status 401 and tells the
-   * client what to request next (RFC 9470 section 3). The authorization server must include the
-   * authentication in its introspection responses; a Portico server does so with
+   * Returns a resource server that also checks the user's authentication: how recent it is, and its
+   * level of assurance. If the authentication is not sufficient, the response has the status 401
+   * and tells the client what to request next (RFC 9470 section 3). The authorization server must
+   * include the authentication in its introspection responses; a Portico server does so with
    * `oauth_server:reauthentication`. Throws if the requirement is not valid.
    *
    * @example
@@ -211,7 +214,7 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the person's authentication is not sufficient, or null if it is sufficient. The text
+ * Returns why the user's authentication is not sufficient, or null if it is sufficient. The text
  * contains no parts of the authorization server's response.
  */
 function findProblem(

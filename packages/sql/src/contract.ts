@@ -1,6 +1,6 @@
 /**
  * The interface that the authorization server and the kit use for a relational store. An
- * application can implement it.
+ * application can implement this interface.
  */
 
 /** The engines that an application can use. For MariaDB, use `mysql`. */
@@ -47,8 +47,8 @@ export interface Database extends SqlConnection {
   /** The store's engine. */
   readonly dialect: SqlDialect;
   /**
-   * The schema that contains the tables. Only PostgreSQL uses it. `migrate` creates the schema if
-   * it is missing.
+   * The schema that contains the tables. Only PostgreSQL uses this property. `migrate` creates the
+   * schema if it is missing.
    */
   readonly schema?: string | null;
   /**
@@ -98,8 +98,8 @@ export interface Database extends SqlConnection {
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
-   * response is then 503, because the same call may succeed later or on another server. Returns
-   * false for an error in the statement itself.
+   * server then responds with 503, because the same call may succeed later or on another server.
+   * Returns false for an error in the statement itself.
    */
   isUnavailable(error: unknown): boolean;
 }

@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait for an embedded engine. It has no server that could become available again. After a
-  // permanent disk error, every write would wait.
+  // Do not wait for an embedded engine, because it has no server that could become available again.
+  // Otherwise, after a permanent disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -89,7 +89,7 @@ interface CommitParts {
 
 /**
  * Runs writes. If the answer to a commit was lost, calls the caller's `committed` to find out
- * whether the write is in the database. If it is, returns the result.
+ * whether the write is in the database. If the write is in the database, returns the result.
  */
 class Commits {
   readonly #parts: CommitParts;
@@ -159,7 +159,7 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 
 /**
  * Rejects statements on the store while one of its transactions runs. On SQLite, such a statement
- * would wait forever. On a server, it would wait if all connections were in use.
+ * would wait forever. On a server, the statement would wait if all connections were in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

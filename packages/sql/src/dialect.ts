@@ -16,7 +16,7 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly isEmbedded: boolean;
   /** Returns the meanings of the engine's errors. */
   readonly failures: MeaningsOf;
-  /** Returns the checks that the doctor can run. They are loaded on demand. */
+  /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**
    * How to copy a running database: either a statement that you add a file name to, or advice for
@@ -25,7 +25,7 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
 
-/** The parts of a dialect for statements about rows. */
+/** The parts of a dialect that statements about rows use. */
 export interface StatementDialect {
   /**
    * Returns an INSERT for `row`, for example `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a
@@ -40,8 +40,8 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. It locks the selected rows, and skips rows that another
-   * transaction has locked. Empty if a transaction locks everything anyway.
+   * The end of a SELECT in a transaction. This clause locks the selected rows, and skips rows that
+   * another transaction has locked. Empty if a transaction locks everything anyway.
    */
   readonly lockingUnlocked: string;
   /**
@@ -51,7 +51,7 @@ export interface StatementDialect {
   hasWord(list: string): string;
   /**
    * Returns one statement that runs the UPDATE `claim`, and inserts a row with these columns if the
-   * UPDATE matched a row. Returns null if the engine needs a transaction to do both. The names of
+   * UPDATE matched a row. Returns null if the engine cannot do this in one statement. The names of
    * time columns must end in `_at` or `_after`.
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
@@ -64,8 +64,8 @@ export interface StatementDialect {
   /**
    * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
    * Such an engine assumes that every client has an average number of rows, and scans the primary
-   * key. To make it use the index, put the client column first in ORDER BY and write the condition
-   * with `isValue`.
+   * key. To make the engine use the index, put the client column first in ORDER BY and write the
+   * condition with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
@@ -87,7 +87,7 @@ export interface IndexRange {
   parameters(value: SqlParameter, below: SqlParameter): readonly SqlParameter[];
 }
 
-/** The parts of a dialect for migrations. */
+/** The parts of a dialect that migrations use. */
 export interface SchemaDialect {
   /**
    * Returns the engine's column types. Identifiers are compared as bytes, including trailing
@@ -107,8 +107,8 @@ export interface SchemaDialect {
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks up the table `?` in the current schema. It is needed because on
-   * PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
+   * A statement that looks up the table `?` in the current schema. This statement is needed because
+   * on PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -118,11 +118,13 @@ export interface SchemaDialect {
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an earlier, interrupted run already made it. */
+  /**
+   * Whether a schema change failed because an earlier, interrupted run has already made the change.
+   */
   isDoneBefore(error: unknown): boolean;
   /**
-   * Whether waiting does not help, because an error is about the database file itself: for example,
-   * it cannot be opened, or the disk is full.
+   * Whether waiting does not help, because an error is about the database file itself. For example,
+   * the file cannot be opened, or the disk is full.
    */
   isAboutFile(error: unknown): boolean;
   /** Functions for schemas, or null if the engine has no schemas. */

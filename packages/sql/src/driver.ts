@@ -13,7 +13,7 @@ export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
  * Loads a driver. Reports a missing driver as a problem with `database_url`, because an application
- * installs only the drivers that it uses.
+ * installs only the driver that it uses.
  */
 export async function loadDriver<Module>(
   { name }: Driver,
@@ -29,7 +29,10 @@ export async function loadDriver<Module>(
   }
 }
 
-/** Throws if the installed driver is too old. Ignores a missing driver: `loadDriver` reports it. */
+/**
+ * Throws if the installed driver is too old. Ignores a missing driver, because `loadDriver` reports
+ * it.
+ */
 export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);
   if (version === null) return;
@@ -42,8 +45,8 @@ export function refuseOldDriver(driver: Driver): void {
 
 /**
  * Returns why the driver of a pool is too old, or null. A pool does not report its version. If the
- * installed driver created the pool, this function checks the installed version. Otherwise it
- * returns null, and other code checks what the pool can do.
+ * installed driver created the pool, this function checks the installed version. Otherwise, this
+ * function returns null, and other code checks the pool's abilities.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -60,8 +63,8 @@ export async function refusalOfOld(
 }
 
 /**
- * Returns the installed version if it is too old. Returns null if it is recent enough or unknown,
- * for example in a bundle.
+ * Returns the installed version if it is too old. Returns null if the version is recent enough or
+ * unknown, for example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {
   try {

@@ -42,18 +42,18 @@ export class OverloadedError extends Error {
   /** The status of the response: Service Unavailable (RFC 9110 section 15.6.4). */
   readonly status = 503;
 
-  /** The message appears only in the log. */
+  /** `message` appears only in the log. */
   constructor(message = 'Too many passwords are being checked at this moment') {
     super(message);
   }
 }
 
-/** Whether the error is a ConfigurationError. It may come from another copy of the package. */
+/** Whether the error is a ConfigurationError, even if it comes from another copy of the package. */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
-/** Whether the error is an OverloadedError. It may come from another copy of the package. */
+/** Whether the error is an OverloadedError, even if it comes from another copy of the package. */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
@@ -109,7 +109,7 @@ export class TransactionError extends Error {
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 
-  /** The message says what to do instead. */
+  /** Builds the message, which says what to do instead. */
   constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
     super(TRANSACTION_REFUSALS[reason]);
     this.reason = reason;

@@ -23,7 +23,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether this error leaves unknown if the statement or commit took effect. */
+/** Whether the error does not show if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -64,7 +64,7 @@ export function noConnection(message: string): Error {
 
 /**
  * Creates the error for statements that ran inside a transaction that the application left open.
- * They are never committed, because Portico drops the connection.
+ * These statements are never committed, because Portico drops the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';
@@ -80,7 +80,7 @@ export function rolledBack(): Error {
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the server's answer shows that nothing took effect. */
+/** Whether the error comes from an answer of the server that shows that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
@@ -106,8 +106,9 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 /**
- * The system calls that look for a server. Whatever goes wrong, the server cannot be reached. For
- * example, the socket of a server that has ended does not exist (ENOENT).
+ * The system calls for finding a server and connecting to it. If one of them fails for any reason,
+ * the server cannot be reached. For example, the socket of a server that has ended does not exist
+ * (ENOENT).
  */
 const REACHING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 /**

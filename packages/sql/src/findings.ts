@@ -1,6 +1,6 @@
 /**
- * The doctor's finding about one part. Only `failing` means that something is wrong. `skipped`
- * means that the doctor could not check the part.
+ * The doctor's finding about one part. Of all outcomes, only `failing` means that something does
+ * not work. `skipped` means that the doctor could not check the part.
  */
 export interface Finding {
   /** The outcome. `warning` means that everything works but something needs attention. */

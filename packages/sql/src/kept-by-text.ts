@@ -1,7 +1,9 @@
 /** The maximum number of statements for which a result is kept. */
 const MOST_KEPT = 1000;
 
-/** Returns a function that computes the result for each statement only once, by its text. */
+/**
+ * Returns a function that computes the result for each statement text only once and then keeps it.
+ */
 export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
   const kept = new Map<string, T>();
   return (sql) => {

@@ -2,7 +2,7 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** The table with the steps that were applied. */
+/** The table that lists the applied schema steps. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
 /** The value of `applied_at` for a step that began but did not finish. */
@@ -40,7 +40,7 @@ export function findMissing(
   return migrations.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
 }
 
-/** Returns the steps sorted by name. They are applied in this order. */
+/** Returns the steps sorted by name, which is the order in which they are applied. */
 export function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);

@@ -9,20 +9,22 @@ export interface PooledConnection extends EngineConnection {
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns whether no transaction is open on the connection. The application may have left one
-   * open. Returns null if the state is unknown.
+   * Returns whether no transaction is open on the connection. The application may have left a
+   * transaction open. Returns null if the state is unknown.
    */
   isIdle(): boolean | null;
-  /** Returns the connection to the pool. If it is broken, drops it. */
+  /** Returns the connection to the pool. Drops a broken connection instead. */
   release(broken: boolean): void;
 }
 
-/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
+/**
+ * Replaces the stack of a driver's error, so that the stack shows the caller instead of the socket.
+ */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
-/** A connection that one transaction uses. */
+/** A connection from a server's pool while one transaction uses it. */
 export class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
   readonly #breaks: (error: unknown) => boolean;

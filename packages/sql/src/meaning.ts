@@ -1,9 +1,9 @@
 /**
  * What an error means for the statement or commit that failed. If no engine recognizes the error,
- * the statement itself is wrong: it did nothing, and would fail again.
+ * the statement itself is wrong. Such a statement did nothing, and would fail again.
  */
 export type Meaning =
-  /** The statement did nothing. It may succeed later or on another connection. */
+  /** The statement did nothing. The same statement may succeed later or on another connection. */
   | 'unavailable'
   /**
    * The statement did nothing, because the server is read-only, for example after a failover to

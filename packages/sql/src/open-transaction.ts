@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if one of this store's transactions is open: a statement on the store itself and
- * the transaction would wait for each other.
+ * Returns an error if a transaction of this store is open, because a statement on the store itself
+ * and the transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -40,8 +40,9 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for the work of a transaction. At the end, it waits for statements that still run.
- * It rejects later statements, because other code may already use the underlying connection.
+ * The connection for the work of a transaction. At the end of the work, waits for statements that
+ * still run. Rejects later statements, because other code may already use the underlying
+ * connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
@@ -51,7 +52,7 @@ export class OpenTransaction implements EngineConnection {
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;
-  /** The number of statements that have not returned yet. */
+  /** The number of statements that are still running. */
   #inFlight = 0;
   /**
    * When the last statement ended. Null until the first statement ends: the transaction holds no
@@ -127,7 +128,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Rejects new statements and waits for running ones. */
+  /** Rejects new statements and waits for running statements. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

@@ -13,7 +13,7 @@ export interface DatabaseConnections {
   readonly most: number | null;
 }
 
-/** A clock and timer for time limits. */
+/** A clock and a timer. The store uses them for its time limits. */
 export interface Timer {
   /** Returns milliseconds since an arbitrary time. The result never decreases. */
   now(): number;
@@ -22,13 +22,14 @@ export interface Timer {
 }
 
 /**
- * A store that also enforces rules for `transaction`. `openDatabase` returns one. The rules are:
- * - The work must use the connection that it receives. While it runs, it cannot use the store
+ * A store that also enforces rules for `transaction`. `openDatabase` returns such a store. The
+ * rules are:
+ * - The work must use the connection that it receives. While the work runs, it cannot use the store
  *   itself.
  * - The work must await its statements. At its end, the transaction waits for running statements
  *   and rejects later ones.
  * - A transaction may last at most 30 seconds. After its first statement, it may wait at most 2
- *   seconds for anything except its statements. Otherwise it is rolled back.
+ *   seconds for anything except its statements. A transaction that exceeds a limit is rolled back.
  *
  * If the work breaks a rule, the store throws a `TransactionError`. After a deadlock or a
  * serialization failure, the transaction runs again.
@@ -40,13 +41,13 @@ export interface OpenedDatabase extends Database {
    */
   readonly schema: string | null;
   /**
-   * How many times statements and transactions were retried after a conflict. Both numbers never
+   * How many times statements and transactions were retried after a conflict. These numbers never
    * decrease.
    */
   readonly retries: { readonly statements: number; readonly transactions: number };
   /**
-   * Returns how many connections are in use, how many are idle, and how many statements wait for
-   * one. Returns null on SQLite.
+   * Returns how many connections are in use, how many are idle, and how many statements wait for a
+   * connection. Returns null on SQLite.
    */
   connections(): DatabaseConnections | null;
   /**
@@ -73,9 +74,9 @@ export interface BorrowingOptions {
   /** The timer that measures these times. Default: the system's timer. */
   readonly timer?: Timer;
   /**
-   * The log for broken idle connections. Only `fromPostgres` uses it, and only if the pool has no
-   * `error` listener. For a store that an application opens, defaults to the application's log.
-   * Without a log, broken connections appear as warnings of the Node process.
+   * The log for broken idle connections. Only `fromPostgres` uses this log, and only if the pool
+   * has no `error` listener. For a store that an application opens, the default is the
+   * application's log. Without a log, broken connections appear as warnings of the Node process.
    */
   readonly log?: Log;
 }
@@ -87,7 +88,7 @@ export interface BorrowingOptions {
 export interface BorrowedDatabase extends OpenedDatabase {
   /**
    * Opens a second store on the same pool or file. Close each store separately. These options
-   * override those of the first store.
+   * override the options of the first store.
    */
   open(options?: BorrowingOptions): OpenedDatabase;
 }

@@ -28,7 +28,7 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
 /** A database URL, split into parts. */
 export interface DatabaseUrl {
   readonly url: string;
-  /** The part of the URL after the scheme and its colon. */
+  /** The part of the database URL after the scheme and its colon. */
   readonly rest: string;
 }
 
@@ -44,8 +44,8 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. It keeps the application responsive if the
- * server hangs.
+ * The default time limit for a statement, in seconds. This limit keeps the application responsive
+ * if the server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 

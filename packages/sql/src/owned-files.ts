@@ -61,10 +61,10 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * creates in another user's folder will belong to that user. Otherwise, a command run as root could
  * leave files that the server cannot read.
  *
- * At any time, the folder's owner may replace the folder with another folder or a link. This must
- * not give the owner access to root's files elsewhere. So the owner is read from the opened folder,
- * and files are written through its descriptor. The owner of a new file is changed only through the
- * file's open descriptor, never by name.
+ * At any time, the folder's owner may replace the folder with another folder or a link. Such a
+ * replacement must not give the owner access to root's files elsewhere. So the owner is read from
+ * the opened folder, and files are written through the folder's descriptor. The owner of a new file
+ * is changed only through the file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -91,7 +91,7 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
  * Opens a file to append to it. If the file or its folder is missing, creates it with access only
  * for its owner. If root runs this, the file gets the folder's owner if possible. In the folder of
  * another user, root opens an existing file only if the file is not a link and has no second name.
- * Otherwise that user could make root write to another file.
+ * Otherwise, the owner of the folder could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));

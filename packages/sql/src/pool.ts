@@ -65,8 +65,8 @@ export function numberOrNull(found: unknown): number | null {
 }
 
 /**
- * How much longer this process waits for a statement than the server does, in milliseconds. If it
- * stopped waiting first, the outcome would be unknown.
+ * How much longer this process waits for a statement than the server does, in milliseconds. If this
+ * process stopped waiting before the server, the outcome would be unknown.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
@@ -147,8 +147,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Runs the reads in one round trip. If one fails, only its caller gets the error: the others took
-   * no effect, so each runs again by itself. If the connection fails, all callers get the error.
+   * Runs the reads in one round trip. If a read fails, only its caller gets the error. The other
+   * reads took no effect, so each of them runs again by itself. If the connection fails, all
+   * callers get the error.
    */
   async #share(reads: readonly WaitingRead[], readTogether: ReadTogether): Promise<void> {
     const readAlone = ({ sql, parameters, resolve, reject }: WaitingRead) =>
@@ -230,7 +231,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // If the driver fails to load, try again at the next call. It may be installed by then.
+    // If the driver fails to load, try again at the next call. The driver may be installed by then.
     this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -312,7 +313,7 @@ export class PoolEngine implements Engine {
    * Whether the connection must not be used again. After any error except a statement error, the
    * state of the connection is unknown, and the next BEGIN could commit an open transaction. A
    * read-only server may be a primary that was replaced. All older connections lead to this server,
-   * so they are replaced too.
+   * so Portico also replaces these connections.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;

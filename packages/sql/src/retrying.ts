@@ -25,16 +25,16 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
 /** How long to keep asking a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The first pause between two attempts, in milliseconds. Each pause is twice as long as the one
- * before, so that waiting requests do not overload a store that is just starting.
+ * The first pause between two attempts, in milliseconds. Each pause is twice as long as the pause
+ * before it, so that waiting requests do not overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
  * Returns whether a commit took effect although the connection was lost. Calls `committed` until
- * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls it only
- * once. A standby's answer, or a store that is too busy, counts as no answer.
+ * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls
+ * `committed` only once. A standby's answer, or a store that is too busy, counts as no answer.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

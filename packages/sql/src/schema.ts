@@ -40,9 +40,9 @@ export interface Migration {
   /** The step's name, for example `oauth_server_0001_initial`. */
   readonly name: string;
   /**
-   * Applies the step. It may run twice (see `change`), so a second run must not write data again.
-   * To support `db:migrate up --print`, do not read data in the step. Use statements like `INSERT …
-   * SELECT` instead.
+   * Applies the step. A step may run twice (see `change`), so a second run must not write data
+   * again. To support `db:migrate up --print`, do not read data in the step. Use statements like
+   * `INSERT … SELECT` instead.
    */
   up(schema: SchemaConnection): Promise<void>;
 }

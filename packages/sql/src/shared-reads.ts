@@ -11,8 +11,8 @@ export interface Read {
 
 /**
  * The answers of a server to several reads that were sent together: either all results, in the
- * order of the reads, or the position and the error of the read that failed. If one failed, none
- * took effect.
+ * order of the reads, or the position and the error of the read that failed. If one read failed, no
+ * read took effect.
  */
 export type SharedAnswer =
   | { readonly results: readonly StatementResult[] }
@@ -42,7 +42,7 @@ const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
  * Whether the statement can be sent with reads of other callers. A statement with a parameter that
- * the driver rejects cannot, because then none of the reads could be sent.
+ * the driver rejects cannot be shared, because the driver would then send none of the reads.
  */
 export function isShareable({ sql, parameters }: Read): boolean {
   return (
@@ -57,7 +57,7 @@ export class SharedReads {
   readonly #send: (reads: readonly WaitingRead[]) => void;
   #waiting: WaitingRead[] = [];
 
-  /** `send` runs the reads together and answers each of them. */
+  /** `send` runs the reads together and answers each read. */
   constructor(send: (reads: readonly WaitingRead[]) => void) {
     this.#send = send;
   }

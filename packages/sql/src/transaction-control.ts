@@ -4,7 +4,7 @@
  */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
 /**
- * Matches statements that begin or end a transaction. It does not match MariaDB's BEGIN NOT ATOMIC,
+ * Matches statements that begin or end a transaction. Does not match MariaDB's BEGIN NOT ATOMIC,
  * which begins a block of statements.
  */
 const ENDS_OR_BEGINS = new RegExp(
@@ -16,14 +16,17 @@ const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|
 /**
  * Throws for a statement that begins or ends a transaction. If the transaction ended early, each
  * later statement would be committed separately. A new transaction would stay open, and the next
- * user of the connection would be inside it.
+ * code that uses the connection would run inside this transaction.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
 
-/** Throws for savepoint statements. Used on engines where each transaction is a savepoint. */
+/**
+ * Throws for savepoint statements. Used on engines where Portico runs each transaction as a
+ * savepoint.
+ */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a savepoint');

@@ -15,7 +15,7 @@ const DONE = {
   continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };
 
-/** The filters. They are the same as the options of the CLI. */
+/** The filters, which are the same as the options of the CLI command. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
@@ -25,7 +25,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 /**
- * The page /oauth/admin/access. It shows who has access, with one row for each person and
+ * The page /oauth/admin/access. It shows who has access, with one row for each user and
  * application. The newest row comes first.
  */
 export const access: Page = {
@@ -59,7 +59,7 @@ export const access: Page = {
 
 /**
  * Marks the form as used, and returns a function. This function ends the authorizations that one
- * person gave to one application, and returns whether all of them have ended.
+ * user gave to one application, and returns whether all of these authorizations have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -115,8 +115,8 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
 }
 
 /**
- * Returns the form that searches for people by name and email address. Returns a hint instead if
- * the application does not support this search.
+ * Returns the form that searches for users by name and email address. Returns a hint instead if the
+ * application does not support this search.
  */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
@@ -131,8 +131,8 @@ function searchForm({ parts, query, links }: Asked): Html {
 }
 
 /**
- * Returns the other filters. They are collapsed if the page has a search form and no filter is
- * used.
+ * Returns the other filters. The filters are collapsed if the page has a search form and no filter
+ * is used.
  */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);

@@ -61,7 +61,8 @@ const REGISTERED_BY = {
 } as const;
 
 /**
- * Returns the client's keys. A key's name can be any string, because the client's owner chose it.
+ * Returns the client's keys. A key's name can be any string, because the client's owner chose the
+ * name.
  */
 function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;

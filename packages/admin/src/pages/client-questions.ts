@@ -7,8 +7,8 @@ import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
 /**
- * Returns the client data for the form's state. Leaves out the time of the last use. That time
- * changes often, and each change would make the form invalid.
+ * Returns the client data for the form's state. Omits the time of the client's last use, because
+ * that time changes often, and each change would make the form invalid.
  */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };

@@ -50,8 +50,9 @@ export const overview: Page = {
 };
 
 /**
- * Returns the numbers. Reads at most `EXAMINED` rows for each number, so that large tables do not
- * slow down the page. If there are more rows, the page says that the number is higher.
+ * Returns the numbers for the page. Reads at most `EXAMINED` rows for each number, so that large
+ * tables do not slow down the page. If a table has more rows, the page says that the number is
+ * higher.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

@@ -20,7 +20,7 @@ const DONE = {
     'left. If it stops before the end, do it again.',
 };
 
-/** An action that ends all authorizations of a person. It may take a long time. */
+/** An action that ends all authorizations of a user. It may take a long time. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -62,8 +62,8 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
 ]);
 
 /**
- * The page /oauth/admin/person?provider=…&id=…. It shows the authorizations that one person gave,
- * with forms that end them.
+ * The page /oauth/admin/person?provider=…&id=…. It shows the authorizations that one user gave,
+ * with forms that end these authorizations.
  */
 export const person: Page = {
   async show(asked, refused) {
@@ -114,7 +114,7 @@ export const person: Page = {
   },
 };
 
-/** Returns the person's authorizations, grouped by application. The newest group comes first. */
+/** Returns the user's authorizations, grouped by application. The newest group comes first. */
 async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(
@@ -129,7 +129,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
       ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Show older ones</a></p>`}`;
 }
 
-/** Returns each authorization that the person gave to one application. */
+/** Returns each authorization that the user gave to one application. */
 async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const after = query.get('after');

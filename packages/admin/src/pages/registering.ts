@@ -5,7 +5,8 @@ import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
 /**
- * The hints for registering an application on the page. They match what `oauth:client:create` does.
+ * The hints for registering an application on the page. The page and `oauth:client:create` behave
+ * in the same way.
  */
 
 const HINTS: FieldHints = {

@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients to read for one page. The page can show all of them, even if each
- * has a previous secret.
+ * The maximum number of clients to read for one page. The page can show all of these clients, even
+ * if each client has a previous secret.
  */
 const EXAMINED = 5000;
 
@@ -39,7 +39,7 @@ async function openRotations(
 
 /**
  * The page GET /oauth/admin/rotations. It shows the previous secrets that the server still accepts,
- * and the signing keys that it publishes but does not use yet.
+ * and the signing keys that the server publishes but does not use yet.
  */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {

@@ -104,7 +104,7 @@ function linesIn(form: Parameters): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Returns the values of the form that differ from those of the application. */
+/** Returns the values of the form that differ from the application's values. */
 export function changesIn(
   form: Parameters,
   known: EditedFields,

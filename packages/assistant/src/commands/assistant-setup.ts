@@ -36,7 +36,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         readonly json?: boolean;
       }) => {
         const application = await context.application();
-        // Do the steps that may fail first. They change nothing.
+        // Begin with the steps that may fail and change nothing.
         const file = manifest === undefined ? null : path.resolve(manifest);
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);
@@ -53,8 +53,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             application,
             json === true ? null : (line) => context.print(line),
           );
-          // Print the secrets even if the file cannot be published, because they are never shown
-          // again.
+          // Print the secrets even if the file cannot be published, because the secrets are never
+          // shown again.
           let written: string | null = null;
           try {
             if (draft !== null && (await publish(context, draft, file))) written = file;

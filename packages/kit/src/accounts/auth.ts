@@ -48,7 +48,8 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // End the session. Neither the inactive person nor the next person in this browser may use it.
+    // End the session. Neither the inactive user nor the next user of this browser may use the
+    // session.
     await this.#session.signOut();
     return null;
   }

@@ -30,7 +30,7 @@ const FORM_LIMIT = 1024 * 1024;
 
 /**
  * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
- * `X-CSRF-Token`. While a person is signed in, tokens are bound to the session. Otherwise they are
+ * `X-CSRF-Token`. While a user is signed in, tokens are bound to the session. Otherwise, tokens are
  * bound to a random value in a cookie (a double-submit cookie), and the server stores nothing.
  */
 export class CsrfTokens {
@@ -64,8 +64,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the person may have
-   * signed in in another tab after opening this form.
+   * Checks the token of the sign-in form. Accepts both kinds of tokens, because the user may have
+   * used another tab to sign in after opening this form.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
@@ -132,8 +132,8 @@ export class CsrfCheck {
   }
 
   /**
-   * Whether this route is exempt from the check. Returns `otherwise` if the configuration does not
-   * list the route.
+   * Whether this route is exempt from the check. Returns the argument `otherwise` if the
+   * configuration does not list the route.
    */
   isExempt(routeName: string, otherwise = false): boolean {
     return Object.hasOwn(this.#exemptRoutes, routeName)
@@ -150,8 +150,8 @@ export class CsrfCheck {
 
   /**
    * Throws an HttpError 403 unless the request comes from a page of this application in this
-   * browser. The check may read the body. Continue with the returned request, whose body can still
-   * be read.
+   * browser. The check may read the request's body. Continue with the returned request, whose body
+   * can still be read.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

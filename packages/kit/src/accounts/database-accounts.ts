@@ -25,7 +25,7 @@ export interface NewAccount {
   /** The password. Only its hash is stored. */
   readonly password: string;
   /**
-   * Whether the person has proved that they own the address. Other applications may rely on this
+   * Whether the user has proved that they own the address. Other applications may rely on this
    * value.
    */
   readonly emailVerified?: boolean;
@@ -35,7 +35,7 @@ export interface NewAccount {
 export interface DatabaseAccountsOptions {
   /** The application's store. `db:migrate up` creates the tables there. */
   readonly database: Database;
-  /** Hashes the passwords. */
+  /** The hasher for the passwords. */
   readonly passwordHasher: PasswordHasher;
   /** The provider's name. Default: `accounts`. */
   readonly name?: string;
@@ -50,8 +50,8 @@ interface AccountRow {
 }
 
 /**
- * An account provider that uses the tables `host_accounts` and `host_account_permissions`. It also
- * has the methods that the `account:…` commands call.
+ * An account provider that uses the tables `host_accounts` and `host_account_permissions`. The
+ * provider also has the methods that the `account:…` commands call.
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
@@ -76,8 +76,8 @@ class AccountTable implements AccountProvider {
 
   /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server will also need the permissions. So read them together with
-    // the account.
+    // In a group of reads, the server next needs the account's permissions, so read the permissions
+    // together with the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<
@@ -156,7 +156,7 @@ class AccountTable implements AccountProvider {
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
     // Reject a malformed string. A database engine might store it as a different string, and
-    // another person could then sign in with that string.
+    // another user could then sign in with that string.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -199,8 +199,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Gives a permission to the account. It takes effect immediately. Does nothing if the account
-   * already has the permission.
+   * Gives a permission to the account. The permission takes effect immediately. Does nothing if the
+   * account already has the permission.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -213,8 +213,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Removes a permission from the account. It takes effect immediately. Does nothing if the account
-   * does not have the permission.
+   * Removes a permission from the account. The change takes effect immediately. Does nothing if the
+   * account does not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -250,8 +250,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Keeps accounts in the application's own store. Use it if your application has no user table.
- * People sign in with email address and password.
+ * Keeps accounts in the application's own store. Use this provider if your application has no user
+ * table. Users sign in with email address and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);
@@ -272,7 +272,7 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 
 /**
  * Returns the query for an account and this number of its permissions. Each query is built once and
- * kept, because the database then finds the prepared statement faster.
+ * kept, so that the database finds the prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
   (

@@ -20,7 +20,7 @@ const MOST_ACCOUNTS = 4;
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes a browser that a person has used before to sign in to an account. Attempts from this
+ * Recognizes a browser that a user has used before to sign in to an account. Attempts from this
  * browser are counted separately from other attempts on the same network. Nothing else changes: a
  * known browser still needs the password.
  */
@@ -79,7 +79,7 @@ export class KnownBrowsers {
     return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
   }
 
-  /** Returns the key that all processes share. The first process that needs it creates it. */
+  /** Returns the key that all processes share. The first process that needs the key creates it. */
   async #loadKey(): Promise<string> {
     this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {
@@ -93,7 +93,7 @@ export class KnownBrowsers {
 
 /**
  * The accounts that know the browser of one request. Each account is identified by a hash of the
- * identifier that the person typed.
+ * identifier that the user typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
@@ -108,7 +108,7 @@ export class KnownBrowser {
       .slice(0, MOST_ACCOUNTS);
   }
 
-  /** Whether a person has signed in to this account in this browser before. */
+  /** Whether a user has signed in to this account in this browser before. */
   async knows(account: string): Promise<boolean> {
     return (await this.#others(account)).length < this.#entries.length;
   }

@@ -36,7 +36,7 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly error: string | null;
   /** The title of the page. */
   readonly title: string;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
   /** The URL that the form posts to. */
   readonly action: string;
@@ -44,17 +44,15 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly csrfToken: string;
   /** The nonce for the page's styles in the content security policy. */
   readonly nonce: string;
-  /**
-   * The application that waits for the sign-in. It is null if the person opened the page directly.
-   */
+  /** The application that waits for the sign-in. Null if the user opened the page directly. */
   readonly waiting: WaitingFor | null;
   /** The link for a forgotten password. It is null if there is no link. */
   readonly forgotPassword: string | null;
   /** The link to the terms. It is null if there is no link. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. It is null if there is no button. Without a
-   * nonce, no other script can run on the page.
+   * The script for the button that shows the password. Null if there is no button. The content
+   * security policy allows this script by its hash, not by a nonce.
    */
   readonly showPassword: string | null;
 }
@@ -62,26 +60,29 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
 /** The state of the form after an attempt: the typed identifier and the error. */
 interface SignInForm {
   /**
-   * The path on this host that the person is sent to after the sign-in. It is sent in the form
-   * field `return_to`.
+   * The path on this host that the user is sent to after the sign-in. The form contains this path
+   * in the field `return_to`.
    */
   readonly returnTo: string;
   /**
-   * The value of the email field: the text that the person typed, or the hint of the waiting
+   * The value of the email field: the text that the user typed, or the hint of the waiting
    * application.
    */
   readonly identifier: string;
   /** The error. It is null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the password or the identifier is wrong. False if they were not checked. */
+  /** Whether the password or the identifier is wrong. False if the password was not checked. */
   readonly invalid: boolean;
-  /** Whether a signed-in person must authenticate again. It is sent in the form field `again`. */
+  /**
+   * Whether a signed-in user must authenticate again. The form contains this value in the field
+   * `again`.
+   */
   readonly again: boolean;
 }
 
 /** Settings for the pages of the kit. */
 export interface SignInSettings {
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
   readonly csrf: CsrfCheck;
   /** Logs that too many password checks are queued. */
@@ -93,19 +94,19 @@ export interface SignInSettings {
   /** The setting `sign_in_links`. */
   readonly links: SignInLinks | undefined;
   /**
-   * Returns the application that waits for a person to sign in and return to this path. Returns
-   * null if no application waits.
+   * Returns the application that waits for a user to sign in and return to this path. Returns null
+   * if no application waits.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
-  /** The path prefix of incoming requests. */
+  /** The path prefix that incoming requests have. */
   readonly mountPath: string;
   /** The path of the application's first page, as browsers request it. */
   readonly home: string;
 }
 
 /**
- * The kit's own sign-in page. It checks its CSRF token itself, so that it can show the form again
- * if the token is outdated. It stores nothing until a person signs in.
+ * The kit's own sign-in page. The page checks its CSRF token itself, so that it can show the form
+ * again if the token is outdated. It stores nothing until a user signs in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -187,11 +188,11 @@ export class SignInPage {
 
   /**
    * Whether a page of this application sent the form. Without this check, another site could sign a
-   * person in to an attacker's account.
+   * user in to an attacker's account.
    *
    * `Sec-Fetch-Site: same-origin` is enough, because signing in uses no session data. Do not rely
    * on the token alone: if a new browser opens two tabs, each tab gets a cookie, and the browser
-   * keeps only one of them.
+   * keeps only one of the two cookies.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;

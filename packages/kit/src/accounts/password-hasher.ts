@@ -4,8 +4,8 @@ import { currentAddress } from './request-context.ts';
 
 /**
  * Hashes passwords with argon2id and the parameters that OWASP recommends: 46 MiB, one pass, one
- * lane. Hashes are PHC strings. Networks take turns, so a hash waits only for earlier hashes from
- * the same network.
+ * lane. Hashes are PHC strings. Networks take turns in the queue, so many hashes from one network
+ * delay only that network.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
   return createArgon2id(options, () => findNetwork(currentAddress()));

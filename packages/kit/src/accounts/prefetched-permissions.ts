@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** The permissions that were read together with an account. */
+/** The permissions of an account that were read together with the account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;
@@ -9,14 +9,14 @@ interface Prefetched {
 }
 
 /**
- * The maximum number of permissions to read together with an account. The first permissions that
- * the server looked up are chosen.
+ * The maximum number of permissions to read together with an account. These are the permissions
+ * that the server looked up first.
  */
 const MOST_NAMES = 16;
 
 /**
- * Reads permissions together with an account, because a token check looks them up next. Keeps the
- * permissions only until the check ends. The next check reads them again.
+ * Reads permissions together with an account, because a token check looks up the permissions next.
+ * Keeps the permissions only until the check ends. The next check reads the permissions again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
@@ -38,7 +38,10 @@ export class PrefetchedPermissions {
     if (together !== null) together.beside = { by: this, id, names, held } satisfies Prefetched;
   }
 
-  /** Whether the account has the permission. Returns null if it was not read with the account. */
+  /**
+   * Whether the account has the permission. Returns null if the permission was not read with the
+   * account.
+   */
   answer(id: string, permission: string): boolean | null {
     const together = readsTogether();
     if (together === null) return null;
@@ -50,7 +53,7 @@ export class PrefetchedPermissions {
     return null;
   }
 
-  /** Call this when an account or its permissions change. */
+  /** Forgets the stored permissions. Call this method when an account or its permissions change. */
   forget(): void {
     const together = readsTogether();
     if (together !== null) together.beside = null;

@@ -6,7 +6,7 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** The parts of an application that its requests use, if the application has accounts. */
+/** The parts that the requests of an application with accounts use. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
@@ -21,8 +21,8 @@ export interface PeopleParts {
 const NONE: readonly string[] = [];
 
 /**
- * The session, user, CSRF tokens and client address of the current request. Each is created on
- * first use, because most requests use none of them.
+ * The session, user, CSRF tokens and client address of the current request. Each of these objects
+ * is created on first use, because most requests use none of them.
  */
 export class RequestContext {
   readonly #parts: PeopleParts | null;
@@ -35,7 +35,7 @@ export class RequestContext {
 
   /**
    * `parts` is null in an application without accounts. `session`, `auth`, `csrf` and
-   * `knownBrowser` are then also null. `address` returns the client's address. It is called only
+   * `knownBrowser` are then also null. `address` returns the client's address, and is called only
    * when the address is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {

@@ -2,15 +2,15 @@ import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
- * A row of the sessions table. It contains only a hash of the session's id: only the browser has
- * the id.
+ * A row of the sessions table. The row contains only a hash of the session's id. Only the browser
+ * has the id itself.
  */
 export interface StoredSession {
   readonly idHash: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** When and how the person signed in. It is null if no person is signed in. */
+  /** When and how the user signed in. It is null if no user is signed in. */
   readonly authentication: Authentication | null;
   /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;
@@ -24,8 +24,9 @@ const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
 /**
- * Informs the authorization server when sessions end. Call it in the transaction that ends the
- * session. It identifies a session by its secret, and returns a function to call after the commit.
+ * Tells the authorization server that sessions end. Call this function in the transaction that ends
+ * the sessions. The secret of each session identifies the session. Returns a function that you must
+ * call after the commit.
  */
 export type TellsEnd = AuthorizationServer['sessionEndedIn'];
 
@@ -40,7 +41,7 @@ export class SessionRows {
     this.#tellsEnd = tellsEnd;
   }
 
-  /** Returns the session. Returns null if it does not exist or has ended. */
+  /** Returns the session. Returns null if the session does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions
@@ -52,7 +53,7 @@ export class SessionRows {
 
   /**
    * Adds a session and removes the session that it replaces. The replaced session has ended, unless
-   * the new one continues it with the same secret. Sometimes also removes expired sessions.
+   * the new session continues it with the same secret. Sometimes also removes expired sessions.
    */
   async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;
@@ -82,8 +83,8 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key, and keeps the keys that other requests have written. Returns null if the
-   * session no longer exists.
+   * Writes one key of the session's data, and keeps the keys that other requests have written.
+   * Returns null if the session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
@@ -119,9 +120,9 @@ export class SessionRows {
   }
 
   /**
-   * Removes all sessions of a person. Returns how many it removed. Also informs the authorization
-   * server about each of them: a running request might use a session that the server has not
-   * recorded yet.
+   * Removes all sessions of a user. Returns the number of removed sessions. Tells the authorization
+   * server about every removed session, because a running request might use a session that the
+   * server has not recorded yet.
    */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {

@@ -15,7 +15,7 @@ import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.t
 
 /** The minimum time between two changes of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session lasts after its last use if no person is signed in, in seconds. */
+/** How long a session lasts after its last use if no user is signed in, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
 /** Stores sessions in the database, so that they survive a restart and all processes share them. */
@@ -58,7 +58,7 @@ export class Sessions {
     );
   }
 
-  /** Returns the lifetime of the person's session, in seconds. */
+  /** Returns the lifetime of the user's session, in seconds. */
   lifetimeFor(person: PersonReference | null): number {
     return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;
   }
@@ -107,7 +107,7 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  /** Returns when and how the person signed in. Returns null if no person is signed in. */
+  /** Returns when and how the user signed in. Returns null if no user is signed in. */
   async authentication(): Promise<Authentication | null> {
     return (await this.#load())?.authentication ?? null;
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * The script for the button "Show password" on the sign-in page. The button is hidden if the script
- * does not run. The script hides the password again before the form is sent and before the person
+ * does not run. The script hides the password again before the form is sent and before the user
  * leaves the page, so that no browser saves it as plain text.
  */
 export const SHOW_PASSWORD_SCRIPT = `(() => {

@@ -17,8 +17,8 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 export interface FailedSignIn {
   /**
    * The account with this identifier. Null if no account has the identifier, or if the provider
-   * does not report the account. The event does not contain the identifier, because people
-   * sometimes type a password into the wrong field.
+   * does not report the account. The event does not contain the identifier, because users sometimes
+   * type a password into the wrong field.
    */
   readonly person: PersonReference | null;
   /** The client address, or null if it is unknown. */
@@ -50,9 +50,9 @@ export class SignInSlowedError extends HttpError {
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Slows down password guessing, and emits events about it. Works on the kit's sign-in page and on
- * the application's own page. `docs/decisions/0007` explains how, and why people are never locked
- * out.
+ * Slows down password guessing and emits events about failed sign-ins, on the kit's sign-in page
+ * and on the application's own page. `docs/decisions/0007` explains how, and why users are never
+ * locked out.
  */
 export function guardSignIn(
   accounts: Accounts,
@@ -69,8 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // Do not let the provider check an empty password, because it might accept it. Check a random
-    // password instead.
+    // Do not let the provider check an empty password, because the provider might accept it. Check
+    // a random password instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -99,16 +99,16 @@ export function guardSignIn(
 }
 
 /**
- * Returns the key for counting attempts on an account. The key is a hash, because people sometimes
- * type a password into the wrong field. If a provider may treat two spellings as the same account,
- * both have the same key.
+ * Returns the key for counting attempts on an account. The key is a hash, because users sometimes
+ * type a password into the wrong field. Two spellings that a provider may treat as the same account
+ * have the same key.
  */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys for counting an attempt, and the queue in which the attempt waits. */
+/** The keys under which an attempt is counted, and the queue in which the attempt waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;
@@ -126,8 +126,8 @@ function countedByNetwork(account: string, address: string | null): Counted {
 }
 
 /**
- * Counts the attempts of a known browser separately, so that other people on the same network
- * cannot delay them.
+ * Counts the attempts of a known browser separately, so that other users on the same network cannot
+ * delay these attempts.
  */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);

@@ -8,7 +8,7 @@ import {
 } from '../accounts/database-accounts.ts';
 
 /**
- * The commands `account:…`. They manage the accounts of an application that uses
+ * The commands `account:…`. These commands manage the accounts of an application that uses
  * `databaseAccounts`.
  */
 export const accountCommands: AddCommands = (program, context) => {

@@ -13,12 +13,12 @@ import { canHaveWorkers, isWorker, stopMessage, tellListening, Workers } from '.
 
 /** The maximum drain time, in seconds. */
 const LONGEST_DRAIN = 3600;
-/** The maximum number of workers. */
+/** The maximum number of workers of one `serve` command. */
 const MOST_WORKERS = 64;
 
 /**
- * Adds the command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for running
- * requests to finish.
+ * Adds the command `serve`. The command answers requests until it receives SIGINT or SIGTERM. Then
+ * it waits for running requests to finish.
  */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>

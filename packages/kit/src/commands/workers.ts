@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout } from 'node:timers/promises';
 
-/** What the workers need from the command. */
+/** The functions of the command that the workers call. */
 interface Caller {
-  /** Prints a line for people. */
+  /** Prints a line for the operator. */
   readonly note: (line: string) => void;
   /** Ends the command with an error. */
   readonly fail: (problem: string) => never;
@@ -32,13 +32,13 @@ const MARK = 'PORTICO_WORKER';
  */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long a worker must run before it counts as healthy, in milliseconds. */
+/** How long a worker must run to count as healthy, in milliseconds. */
 const STEADY = 10_000;
 
 /**
  * Runs a command in several processes that share a listening socket. When a worker ends, the main
- * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop
- * them.
+ * process replaces it. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop all
+ * workers.
  */
 export class Workers {
   readonly #caller: Caller;
@@ -57,7 +57,7 @@ export class Workers {
   }
 
   /**
-   * Starts the workers. Resolves when all of them have stopped. Fails if one of them ends before it
+   * Starts the workers. Resolves when all of them have stopped. Fails if a worker ends before it
    * listens.
    *
    * @param says The line to print when the workers stop.
@@ -149,7 +149,7 @@ export class Workers {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
-      // Skip workers that have ended: they were already replaced.
+      // Skip workers that have ended, because they were already replaced.
       if (!this.#workers.has(worker)) continue;
       this.#replaced.add(worker);
       try {
@@ -209,8 +209,7 @@ export class Workers {
 }
 
 /**
- * Call this in a worker. Tells the main process that the worker listens, and sends it the lines to
- * print.
+ * Call this in a worker. Tells the main process that the worker listens, and which lines to print.
  */
 export function tellListening(lines: readonly string[]): void {
   process.send?.({ listening: lines } satisfies Listening);
@@ -221,7 +220,8 @@ export function tellListening(lines: readonly string[]): void {
  * process has ended.
  *
  * A terminal or supervisor sends its signal to every process, so the first signal also stops the
- * worker. Later signals do nothing. If requests must not finish, the main process ends the workers.
+ * worker. Later signals do nothing. If running requests must not finish, the main process ends the
+ * workers.
  */
 export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {

@@ -3,8 +3,8 @@ import { HttpError } from '../errors.ts';
 
 /**
  * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the request
- * declares its length, the error is thrown immediately. Otherwise, it is thrown when a handler
- * reads past the limit.
+ * declares its length, the error is thrown immediately. Otherwise, the error is thrown when a
+ * handler reads past the limit.
  */
 export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
@@ -40,8 +40,8 @@ export function limitBody(request: Request, limit: number): Request {
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBytes(request, limit, (failure, cause) => {
     if (failure === 'too large') throw tooLarge(limit);
-    // The body also seems to end early if `limitBody` rejects it. Then the cause is the error from
-    // `limitBody`. If the sender disconnects, the server is not at fault.
+    // If `limitBody` has rejected the body, the cause is its HttpError. In all other cases, the
+    // sender has disconnected, which is not the server's fault.
     throw cause instanceof HttpError ? cause : new HttpError(400, 'The request body ended early');
   });
   return new Uint8Array(body);

@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response if no listener of `Event.EXCEPTION` returns a response. It never
- * contains details about the error.
+ * The data for an error response if no listener of `Event.EXCEPTION` returns a response. The data
+ * never contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
@@ -20,9 +20,9 @@ export interface ErrorAnswer {
 export interface ErrorView extends Words {
   /** The title: a few words about what happened. */
   readonly title: string;
-  /** An explanation, with advice for the person. */
+  /** An explanation, with advice for the user. */
   readonly message: string;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
   /** The status, from 400 to 599. */
   readonly status: number;
@@ -32,12 +32,12 @@ export interface ErrorView extends Words {
   readonly nonce: string;
 }
 
-/** The parts of the application that error pages need. */
+/** The parts of the application that error pages use. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
   readonly log: Log;
-  /** The application's name for people. */
+  /** The application's name, as users see it. */
   readonly name: string;
 }
 
@@ -75,7 +75,7 @@ export async function errorAnswer(
 }
 
 /**
- * Returns the error as JSON. It does not need a view, so it works even if a view cannot be
+ * Returns the error as JSON. This function needs no view, so it works even if a view cannot be
  * rendered.
  */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {

@@ -3,9 +3,9 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Routes of plugins limit their request bodies and protect themselves.
- * For routes of the application, the kit adds limits and middlewares. The sign-in form checks its
- * CSRF token itself, so that it can show a page if the token is missing.
+ * How the kit treats a route. Routes of plugins limit their request bodies and check requests
+ * themselves. To routes of the application, the kit adds body limits and middlewares. The sign-in
+ * form checks its CSRF token itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
@@ -18,7 +18,7 @@ export interface MatchedRoute {
 
 /** The error if the path exists, but not for this method. */
 export class MethodError extends HttpError {
-  /** The name of a route with that path. */
+  /** The name of a route with the requested path. */
   readonly route: string;
 
   /** `headers` lists the methods that the path supports. */
@@ -38,8 +38,8 @@ export class Routes {
   /** The names of the routes, by method and path. */
   readonly #taken = new Map<string, string>();
   /**
-   * Cached matches by path and method, for routes without placeholders. There is at most one for
-   * each route and method.
+   * Cached matches by path and method, for routes without placeholders. The cache has at most one
+   * entry for each route and method.
    */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();
@@ -77,8 +77,8 @@ export class Routes {
   }
 
   /**
-   * Returns the path of a named route, as browsers request it. Its placeholders are replaced by
-   * percent-encoded values.
+   * Returns the path of a named route, as browsers request it. Replaces the placeholders of the
+   * path by percent-encoded values.
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);

@@ -8,7 +8,10 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 export interface RunningServer {
   /** The URL of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The port on which the server listens, even if you asked for port 0. */
+  /**
+   * The port on which the server listens. If you asked for port 0, this is the port that the system
+   * has chosen.
+   */
   readonly port: number;
   /**
    * Stops accepting connections, lets running requests finish for at most ten seconds, and closes
@@ -23,7 +26,7 @@ export interface ListenOptions {
   readonly port: number;
   /**
    * The address of the network interface. `127.0.0.1` accepts connections only from this machine,
-   * and `0.0.0.0` accepts them from all interfaces.
+   * and `0.0.0.0` accepts connections from all interfaces.
    */
   readonly hostname: string;
 }

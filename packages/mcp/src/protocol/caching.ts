@@ -6,7 +6,7 @@ import { STATELESS_VERSION } from './versions.ts';
  */
 const FRESH = 300_000;
 
-/** The caching members of results that need a token. Shared caches must not store them. */
+/** The caching members of results that need a token. Shared caches must not store these results. */
 export const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 
 /**

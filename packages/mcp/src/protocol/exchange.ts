@@ -72,7 +72,7 @@ const CALLER_IS_GONE = 'The client closed the connection.';
 
 /**
  * Returns null if the protocol version allows the messages. Otherwise, returns the response that
- * rejects them.
+ * rejects the messages.
  */
 function versionRefusal(
   { count, initializes }: Messages,
@@ -120,8 +120,8 @@ function named(
 function discard(): void {}
 
 /**
- * Sends each answer as an event when it is ready. A tool's notifications are sent before its
- * answer.
+ * Sends each answer as an event when the answer is ready. A tool's notifications are sent before
+ * its answer.
  */
 function streamEvents(
   requests: readonly JSONRPCRequest[],
@@ -141,7 +141,8 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // Remove the listener. Otherwise, everything that it uses could stay in memory forever.
+    // Remove the listener. Otherwise, everything that the listener uses could stay in memory
+    // forever.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -203,7 +204,8 @@ const MOST_WAITING = 1024 * 1024;
 const UTF8 = new TextEncoder();
 
 /**
- * Opens a stream of Server-Sent Events. After its end, the stream discards everything sent to it.
+ * Opens a stream of Server-Sent Events. After the stream has ended, it discards everything that is
+ * sent to it.
  */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
@@ -228,7 +230,10 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
       new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
     ),
     send,
-    /** Sends a notification. Discards it if too many bytes wait for a client that reads slowly. */
+    /**
+     * Sends a notification. Discards the notification if too many bytes wait for a client that
+     * reads slowly.
+     */
     notify: (text: string) => {
       if ((controller?.desiredSize ?? 0) > 0) send(text);
     },

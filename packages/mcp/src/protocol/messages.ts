@@ -19,7 +19,7 @@ import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './ver
 export interface Messages {
   /** The messages that need an answer. All other messages are notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** The number of all messages. */
+  /** The number of messages in the body, of all kinds. */
   readonly count: number;
   /** Whether the body is a list. The answer is then also a list (JSON-RPC 2.0 section 6). */
   readonly isBatch: boolean;
@@ -40,7 +40,8 @@ export interface Messages {
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before they run. Returns 0 if they are allowed now, or the milliseconds to wait.
+ * Counts messages before they run. Returns 0 if the messages are allowed now. Otherwise, returns
+ * how many milliseconds to wait.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -57,7 +58,7 @@ const MOST_OF_A_BODY = 10_000;
 /** The messages, or the response that rejects the request. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
-/** Reads the messages of a request and checks them. */
+/** Reads and checks the messages of a request. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
@@ -94,7 +95,7 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // A client finds the request for a response by its id. If two requests had the same id, the
+  // A client uses the id to match a response to a request. If two requests had the same id, the
   // client could not tell their responses apart.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
@@ -116,13 +117,14 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // Versions after 2025-03-26 have this header. A request without it uses 2025-03-26 (MCP-8.8).
+  // Versions after 2025-03-26 have this header. A request without the header uses 2025-03-26
+  // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response. If a batch cancels one of its requests, no response
-  // would be left for that request. Without sessions, a batch cannot cancel any other request.
+  // A cancelled request gets no response, so a batch must not cancel one of its own requests.
+  // Without sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch must not cancel one of its requests.', {}, -32_600);
   }

@@ -35,8 +35,8 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // If the argument is missing, the header must be missing too, because a proxy may have used its
-    // value.
+    // If the argument is missing, the header must be missing too, because a proxy may have used the
+    // value of the header.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });
@@ -51,7 +51,8 @@ function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Outside the safe range, two different integers can become the same number, so reject them.
+  // Outside the safe range, two different integers can become the same number, so reject such
+  // integers.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }

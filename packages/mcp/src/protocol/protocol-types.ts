@@ -1,10 +1,10 @@
 import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontextprotocol/server';
 
 /**
- * Returns the value as this protocol type, or null if it does not match. Call the SDK's schemas
- * only through this function. A schema's check may throw, for example if a value is nested too deep
- * for the stack. The schema then returns a rejecting promise, although its type does not say so.
- * Without this function, the promise would count as valid, because it has no `issues`. The
+ * Returns the value as this protocol type, or null if the value does not match. Call the SDK's
+ * schemas only through this function. A schema's check may throw, for example if a value is nested
+ * too deep for the stack. The schema then returns a rejecting promise, although its type does not
+ * say so. Without this function, the promise would count as valid, because it has no `issues`. The
  * rejection would then end the process.
  */
 export function readAs<Name extends SpecTypeName>(

@@ -9,7 +9,7 @@ interface CallOfRequest {
 }
 
 /**
- * The tool calls that run in this process. `notifications/cancelled` can end them (MCP,
+ * The tool calls that run in this process. `notifications/cancelled` can end these calls (MCP,
  * Cancellation). A call is removed when it ends, so there are never more entries than running
  * calls.
  */
@@ -45,14 +45,14 @@ export class RunningCalls {
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
     // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
-    // cancels none of them.
+    // cancels none of these calls.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Builds a key from the call's token and id. Returns null if the token belongs to no person: such a
- * call cannot be cancelled. All users of a service share one token, and the ids of each session
+ * Builds a key from the call's token and id. Returns null if the token belongs to no account: such
+ * a call cannot be cancelled. All users of a service share one token, and the ids of each session
  * start at the same number. One user could otherwise cancel another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {

@@ -10,9 +10,9 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. The request contains it twice: in the body (`_meta`) and in
- * headers. If the two differ, the server rejects the request, because a proxy may have made
- * decisions based on the headers.
+ * The metadata of a 2026-07-28 request. The request contains its metadata twice: in the body
+ * (`_meta`) and in headers. If the body and the headers differ, the server rejects the request,
+ * because a proxy may have made decisions based on the headers.
  */
 export interface RequestMetadata {
   /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */
@@ -20,8 +20,8 @@ export interface RequestMetadata {
 }
 
 /**
- * The header with the protocol version. A request without it uses the last version that did not
- * have this header.
+ * The header with the protocol version. A request without the header uses the last version that did
+ * not have this header.
  */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
@@ -43,12 +43,12 @@ type Read =
 /** A message in a version with `initialize`. It has no 2026-07-28 metadata. */
 const OLDER: Read = { metadata: null };
 
-/** Reads the metadata of a body. Call it only if the endpoint offers 2026-07-28. */
+/** Reads the metadata of a body. Call this function only if the endpoint offers 2026-07-28. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // If a message of a batch names the new version, reject the batch. A proxy may treat it as
-    // requests of an older version, which does not have these headers.
+    // If a message of a batch names the new version, reject the batch. A proxy may treat the batch
+    // as requests of an older version, which does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
       400,
@@ -168,8 +168,8 @@ export function mismatchRefusal(message: unknown, header: string): Response {
 }
 
 /**
- * Returns the error for an unsupported version. The error repeats the requested version only if it
- * looks like one, because the sender is not trusted.
+ * Returns the error for an unsupported version. The error repeats the requested version only if the
+ * string looks like a version, because the sender is not trusted.
  */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known =

@@ -6,8 +6,8 @@ export type Check = (value: unknown) => string | null;
 
 /**
  * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
- * the same `$id`: it would use the first one for both. `otherwise` is the problem if the validator
- * names none. Throws for an invalid schema.
+ * the same `$id`: it would use the first schema for both. `otherwise` is the problem to return if
+ * the validator names no problem. Throws for an invalid schema.
  */
 export function schemaCheck(
   schema: JsonSchema,

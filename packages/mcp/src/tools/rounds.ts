@@ -13,8 +13,8 @@ import type { RegisteredTool } from './tools.ts';
 /** One request of a tool call: the first request, or a later request with answers. */
 export interface Round {
   /**
-   * Returns the call's id. It is the same in all rounds of a call, and different for every other
-   * call. The id is created on first use.
+   * Returns the call's id. The id is the same in all rounds of a call, and different for every
+   * other call. The id is created on first use.
    */
   readonly id: () => string;
   /** Returns the answer to a question, or null if the question was not asked or not answered. */
@@ -37,8 +37,9 @@ interface Sealed {
 /**
  * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
  * server stores nothing. It sends the questions and the tool's state to the client in
- * `requestState`, and the client sends them back. The encryption is bound to the person, client,
- * tool and arguments, so the server can decrypt the data only for the same four (decision 39).
+ * `requestState`, and the client sends `requestState` back. The encryption is bound to the user,
+ * client, tool and arguments. If one of these differs, the server cannot decrypt the data (decision
+ * 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -103,7 +104,7 @@ export class Rounds {
   }
 
   /**
-   * Returns the name under which a state is encrypted. The name binds the state to the person,
+   * Returns the name under which a state is encrypted. The name binds the state to the user,
    * client, tool and arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
@@ -135,7 +136,7 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 
 /**
  * Sorts the members of objects, so that equal arguments give the same text. A client may reorder
- * them in a later round.
+ * the members in a later round.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);

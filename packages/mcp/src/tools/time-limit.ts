@@ -2,7 +2,10 @@
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {
-  /** The signal is aborted when the time is up, or when the caller hangs up or cancels the call. */
+  /**
+   * A signal that is aborted when the time is up, or when the caller disconnects or cancels the
+   * call.
+   */
   readonly signal: AbortSignal;
   /** Resolves when `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;
@@ -19,7 +22,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
     limit.abort();
     reached.resolve(REACHED);
   };
-  // The timer is unreferenced, so that it does not keep a process running.
+  // The timer is unreferenced, so that it does not keep the process running.
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();

@@ -2,7 +2,7 @@ import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
 /**
- * The scope of service tokens. It allows a service to list all tools and to call the public ones.
+ * The scope of service tokens. It allows a service to list all tools and to call the public tools.
  */
 export const SERVICE_SCOPE = 'mcp:service';
 
@@ -15,8 +15,8 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 
 /**
  * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
- * clients that no operator registered, omits the service scope: these clients cannot get it, but
- * many of them request every listed scope.
+ * clients that no operator registered, omits the service scope: these clients cannot get the
+ * service scope, but many of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -30,10 +30,10 @@ export function listedScopes(
 export interface Guarded {
   /**
    * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
-   * may use it.
+   * may use the tool or resource.
    */
   readonly personal: boolean;
-  /** The additional scope that it needs, or null. */
+  /** The additional scope that the caller's token needs, or null. */
   readonly scope: string | null;
 }
 
@@ -67,7 +67,10 @@ export function getScope(
   return scope === null || !api.offers(scope) ? (supported[0] ?? null) : scope;
 }
 
-/** Returns why the request's token may not use this tool or resource. Returns null if it may. */
+/**
+ * Returns why the request's token may not use this tool or resource. Returns null if the token may
+ * use it.
+ */
 export function callRefusal(
   { oauth }: McpConfig,
   used: Guarded,

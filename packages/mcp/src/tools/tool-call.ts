@@ -12,7 +12,7 @@ import { readTrace } from './trace.ts';
 
 /** The caller that waits for an answer. */
 export interface Caller {
-  /** The signal is aborted when the caller hangs up or cancels the call. */
+  /** A signal that is aborted when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal;
   /**
    * Sends a notification's text. If the response can contain only the answer, the text is
@@ -21,7 +21,7 @@ export interface Caller {
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
-  /** The remaining room for content. All messages of a batch share it. */
+  /** The remaining room for content. All messages of a batch share this room. */
   readonly room: ContentRoom;
 }
 
@@ -36,7 +36,7 @@ export class ToolCalls {
   /**
    * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
    * `mcp:audit`, each finished call emits an audit event. The event contains the tool, the client,
-   * the person, the outcome and the duration.
+   * the user, the outcome and the duration.
    */
   async call(
     tool: RegisteredTool,

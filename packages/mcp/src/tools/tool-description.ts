@@ -8,7 +8,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * Hints that tell a client, before it calls a tool, how the tool behaves. Portico itself does not
- * use them.
+ * use these hints.
  */
 export interface ToolAnnotations {
   /** A display name, for clients that do not know `title()`. */
@@ -34,13 +34,13 @@ export interface ToolIcon {
   readonly mimeType?: string;
   /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];
-  /** The background that the icon is drawn for. */
+  /** The page background that the icon is designed for. */
   readonly theme?: 'light' | 'dark';
 }
 
 /**
- * The optional parts of a tool's description. Clients display them, or use them to decide whether
- * to ask the person before a call.
+ * The optional parts of a tool's description. Clients display these parts, or use them to decide
+ * whether to ask the user before a call.
  */
 interface Describing {
   title?(): string;

@@ -5,17 +5,17 @@ import { schemaCheck } from './json-schema.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * A question of a tool. The person answers a form or a page. The client itself answers a client
+ * A question of a tool. The user answers a form or a page. The client itself answers a client
  * question.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
 /**
- * A form that the client shows to the person. Never ask for a secret in a form: the client reads
- * the answer, and its model may read it too.
+ * A form that the client shows to the user. Never ask for a secret in a form: the client reads the
+ * answer, and its model may read it too.
  */
 export interface FormQuestion {
-  /** The text for the person. */
+  /** The text for the user. */
   readonly message: string;
   /**
    * A schema that describes an object. Its properties may be strings, numbers, booleans and enums
@@ -25,17 +25,17 @@ export interface FormQuestion {
 }
 
 /**
- * A page that the client asks the person to open. Use it for data that the client must not see.
- * Your application must track whether the person has finished.
+ * A page that the client asks the user to open. Use such a page for data that the client must not
+ * see. Your application must track whether the user has finished.
  */
 export interface PageQuestion {
-  /** The text for the person. */
+  /** The text for the user. */
   readonly message: string;
-  /** An https URL. Your page must check that the same person is signed in. */
+  /** An https URL. Your page must check that the same user is signed in. */
   readonly url: string;
 }
 
-/** A request to the client itself. MCP deprecates both kinds. */
+/** A request to the client itself. MCP deprecates both methods. */
 export interface ClientQuestion {
   /** The MCP method. */
   readonly method: 'sampling/createMessage' | 'roots/list';
@@ -45,7 +45,7 @@ export interface ClientQuestion {
 
 /** The answer to a question of a tool. */
 export interface ToolAnswer {
-  /** What the person did: `decline` means no, `cancel` means no answer. */
+  /** What the user did: `decline` means no, `cancel` means no answer. */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
    * The completed form, as the form's schema defines it. For a client question, the client's whole
@@ -85,7 +85,7 @@ export class ToolQuestions {
 
   /**
    * Returns the capabilities that the questions need and the client has not declared. Returns null
-   * if none is missing.
+   * if no capability is missing.
    */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};
@@ -102,8 +102,8 @@ export class ToolQuestions {
  * Creates questions. Return them from a tool instead of a result. The client asks the questions,
  * and then calls the tool again with the same arguments and the answers (MCP 2026-07-28, Multi
  * Round-Trip Requests). The tool gets `state` back unchanged. The client sees the state only
- * encrypted. The state is valid for `oauth_server:consent_ttl`, and only for the same person,
- * client, tool and arguments.
+ * encrypted. The state is valid for `oauth_server:consent_ttl`, and only for the same user, client,
+ * tool and arguments.
  */
 export function ask(
   questions: Readonly<Record<string, ToolQuestion>>,
@@ -158,8 +158,8 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
 }
 
 /**
- * Whether the client declared a capability. `elicitation: {}` means that it can show forms (MCP,
- * Elicitation, Capabilities).
+ * Whether the client declared a capability. `elicitation: {}` means that the client can show forms
+ * (MCP, Elicitation, Capabilities).
  */
 export function canDo(
   declared: ClientCapabilities,

@@ -14,26 +14,26 @@ import type { TraceContext } from './trace.ts';
 /** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress if the caller requested it, the transport streams, and the call has not ended.
-   * Otherwise does nothing. Never rejects, even if the caller has hung up.
+   * Reports progress if the caller requested progress, the transport streams, and the call has not
+   * ended. Otherwise does nothing. Never rejects, even if the caller has disconnected.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * The signal is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the caller
-   * hangs up, or the caller cancels the call with `notifications/cancelled`. The caller then gets a
-   * tool error.
+   * A signal that is aborted in these cases: the call takes longer than `mcp:tool_timeout`, the
+   * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
+   * then gets a tool error.
    *
    * Cancelling works only in the process that receives the notification, only for the same access
    * token with a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the timeout and hanging up are reliable.
+   * processes or service tokens, only the time limit and disconnecting are reliable.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the call belongs to. Null if the client sent no trace. */
   readonly trace: TraceContext | null;
   /**
-   * The call's id. It is the same in all rounds of one call, and different for every other call. A
-   * client may send its answers twice. If your tool must act only once, store this id with the
-   * action.
+   * The call's id. The id is the same in all rounds of one call, and different for every other
+   * call. A client may send its answers twice. If your tool must act only once, store this id
+   * together with the result of the action.
    */
   readonly id: string;
   /**
@@ -46,41 +46,44 @@ export interface ToolCall {
    */
   readonly answer: (question: string) => ToolAnswer | null;
   /**
-   * Whether the client can show a form to the person, or ask them to open a page. It is always
-   * false in versions before MCP 2026-07-28.
+   * Whether the client can show a form to the user, or ask them to open a page. Always false in
+   * versions before MCP 2026-07-28.
    */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
 /**
- * A tool that an assistant can call. By default it is public: any application with a token for this
- * server may call it.
+ * A tool that an assistant can call. By default, a tool is public: any application with a token for
+ * this server may call the tool.
  */
 export interface ToolInterface {
   /** The tool's unique name: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
   name(): string;
-  /** Describes what the tool does. The model reads it to choose a tool. */
+  /** Describes what the tool does. The model reads this description to choose a tool. */
   description(): string;
-  /** The schema of `handle`'s arguments. It is read once, when you register the tool. */
+  /**
+   * The schema of `handle`'s arguments. Portico reads the schema once, when you register the tool.
+   */
   inputSchema(): JsonSchema;
   /** The name that clients display. */
   title?(): string;
   /** Hints that tell a client how the tool behaves. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema of structured content. If you set it, every result contains structured content,
-   * except a tool error. A result that does not match is handled like an exception. Clients before
-   * 2026-07-28 get the schema and the structured content only if the schema describes an object.
+   * The schema of structured content. If you set this schema, every result contains structured
+   * content, except a tool error. A result that does not match is handled like an exception.
+   * Clients before 2026-07-28 get the schema and the structured content only if the schema
+   * describes an object.
    */
   outputSchema?(): JsonSchema;
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
    * Does the work. Portico has validated the arguments against the schema. If you return an object,
-   * it is sent as structured content and as JSON text. `content()` is sent unchanged, and any other
-   * value is sent as text. Return `ask()` to ask questions first. If you throw, the exception is
-   * logged, and the caller only learns that the tool failed. Throw a ToolError to tell the caller
-   * more.
+   * Portico sends the object as structured content and as JSON text. `content()` is sent unchanged,
+   * and any other value is sent as text. Return `ask()` to ask questions first. If this method
+   * throws, the exception is logged, and the caller only learns that the tool failed. Throw a
+   * ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
@@ -96,36 +99,40 @@ export interface UserToolInterface extends ToolInterface {
 }
 
 /**
- * A personal tool with its own scope. If the token or the account lacks the scope, the call gets
- * 403.
+ * A personal tool with its own scope. If the token does not have the scope, or the account does not
+ * have the scope's permission, the call gets 403.
  */
 export interface ScopedToolInterface extends UserToolInterface {
-  /** The tool's scope. It must be one of `oauth_server:scopes`. */
+  /** The tool's scope. `oauth_server:scopes` must contain this scope. */
   scope(): string;
 }
 
-/** Throw this error to send its message to the caller as a tool error. It is not logged. */
+/**
+ * Throw this error to send its message to the caller as a tool error. Portico does not log this
+ * error.
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
 /**
- * A registered tool with its compiled schemas. Its description is read once, when it is registered.
+ * A registered tool with its compiled schemas. Portico reads the tool's description once, at the
+ * registration.
  */
 export interface RegisteredTool extends Guarded {
-  /** The value that the tool returned. */
+  /** The return value of the tool's `name()`. */
   readonly name: string;
-  /** The value that the tool returned. */
+  /** The return value of the tool's `description()`. */
   readonly description: string;
-  /** The value that the tool returned. */
+  /** The return value of the tool's `inputSchema()`. */
   readonly inputSchema: JsonSchema;
-  /** The value that the tool returned, or null. */
+  /** The return value of the tool's `title()`. Null if the tool has no `title()`. */
   readonly title: string | null;
-  /** The value that the tool returned, or null. */
+  /** The return value of the tool's `annotations()`. Null if the tool has no `annotations()`. */
   readonly annotations: ToolAnnotations | null;
-  /** The value that the tool returned, or null. */
+  /** The return value of the tool's `outputSchema()`. Null if the tool has no `outputSchema()`. */
   readonly outputSchema: JsonSchema | null;
-  /** The value that the tool returned, or null. */
+  /** The return value of the tool's `icons()`. Null if the tool has no `icons()`. */
   readonly icons: readonly ToolIcon[] | null;
   /** Whether the tool acts for a linked account. */
   readonly personal: boolean;
@@ -134,8 +141,8 @@ export interface RegisteredTool extends Guarded {
   /** The tool itself. */
   readonly tool: ToolInterface;
   /**
-   * Returns the problem with the arguments, as a message for the model. Returns null if they are
-   * valid.
+   * Returns the problem with the arguments, as a message for the model. Returns null if the
+   * arguments are valid.
    */
   argumentsProblem(args: unknown): string | null;
   /**
@@ -208,8 +215,8 @@ export class ToolRegistry {
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws if another tool has its name, or if the name is malformed. Also throws if
-   * the schema of its arguments does not describe an object, if `scope` is not a method, or if
+   * Adds a tool. Throws if another tool has the same name, or if the name is malformed. Also throws
+   * if the schema of its arguments does not describe an object, if `scope` is not a method, or if
    * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {

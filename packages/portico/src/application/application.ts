@@ -37,9 +37,9 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application without opening files or connections. They are opened when the
- * application starts. The compiler rejects configuration keys that Portico, the plugins and
- * `configuration` do not define.
+ * Describes an application without opening files or connections. Starting the application opens
+ * them. The compiler rejects configuration keys that Portico, the plugins and `configuration` do
+ * not define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,11 +50,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the migrations that the application needs, in order: the framework's, the plugins' and
- * the application's own.
+ * Returns the migrations that the application needs, in order: the framework's migrations, the
+ * plugins' migrations and the application's own.
  *
  * `config` is the application's validated configuration, as in `Application.config`. Without
- * `config`, leaves out the migrations that depend on a setting.
+ * `config`, omits the migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -97,8 +97,9 @@ export interface StartOptions {
 
 /**
  * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and lets the plugins and the application register their parts. On failure, closes everything it
- * has opened and throws a ConfigurationError that names every problem.
+ * and lets the plugins and the application register their parts. If the start fails, closes
+ * everything that it has opened. For an invalid configuration, throws a ConfigurationError that
+ * names every problem.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -177,8 +178,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * Routes that are added last. If another route has the path of such a route, the route is left
-   * out.
+   * Routes that are added last. Portico skips a route in this list if another route already has the
+   * same path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -244,7 +245,9 @@ export class StartedApplication implements Application {
     this.completeRoutes();
   }
 
-  /** Adds the last routes: those for the branding's files, and those with `yields`. */
+  /**
+   * Adds the last routes: the routes for the files of the branding, and the routes with `yields`.
+   */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
       const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;
@@ -314,7 +317,7 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to plugin routes. The doctor uses this method. External requests arrive
+   * Answers requests to plugin routes. The doctor uses this method. Requests from outside arrive
    * through the application's mount instead.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {

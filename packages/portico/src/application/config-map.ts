@@ -5,7 +5,7 @@ export type ConfigValue = unknown;
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 
 /**
- * The environment variables. Variables of the process override those in `.env`. If `.env.local`
+ * The environment variables. Variables of the process override variables in `.env`. If `.env.local`
  * exists, it replaces `.env`.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;

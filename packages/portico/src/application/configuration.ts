@@ -21,9 +21,9 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
 }
 
 /**
- * Returns an application's configuration. The plugins' defaults override the kit's, and the
- * application's values override both. Throws a ConfigurationError that names every problem. `base`
- * replaces the process's environment.
+ * Returns an application's configuration. The plugins' defaults override the kit's defaults, and
+ * the application's values override all defaults. Throws a ConfigurationError that names every
+ * problem. `base` replaces the process's environment.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,
@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Names the missing environment variables in the problems of their keys. If a key has no problem
- * yet, adds one.
+ * Adds the name of each missing environment variable to the problem with the key that the variable
+ * sets. If the key has no problem yet, adds a problem.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],

@@ -22,8 +22,8 @@ export interface ConsoleContext {
    * Runs long work and shows its progress on standard error. `what` describes the work, for example
    * `Removing expired rows`. Returns the result, or rejects with the error of the work.
    *
-   * On a terminal, one line is updated in place. Elsewhere, a new line is printed every five
-   * seconds, so short work prints nothing.
+   * On a terminal, one line is updated in place. Without a terminal, a new line is printed every
+   * five seconds, so work that ends earlier prints nothing.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
   /** Ends the command with one line on standard error and exit code 1. Always throws. */

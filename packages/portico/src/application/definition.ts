@@ -9,13 +9,16 @@ import type { KitConfig } from './keys.ts';
 import type { Plugin } from './plugin.ts';
 import type { Application } from './started-application.ts';
 
-/** An application before it starts. It contains only data and functions; nothing is open yet. */
+/**
+ * An application before it starts. It contains only data and functions. No files or connections are
+ * open yet.
+ */
 export interface ApplicationDefinition {
   /**
    * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
-   * console uses the folder of the package.json that it has found, and everything else uses the
-   * current folder. Set this option if your server starts in another folder. In bundled code,
-   * `import.meta.dirname` is undefined.
+   * console uses the folder of the package.json that it has found, and servers use the current
+   * folder. Set this option if your server starts in another folder. In bundled code, do not use
+   * `import.meta.dirname` for it, because its value is undefined there.
    */
   readonly directory?: string | undefined;
   /** The application's configuration. Overrides the plugins' defaults. */
@@ -33,8 +36,8 @@ export interface ApplicationDefinition {
   /** The plugins, in order. A later plugin's defaults override an earlier plugin's. */
   readonly plugins?: readonly Plugin[];
   /**
-   * A framework that serves the application, for example `@portico/kit`. Leave this out if the
-   * application mounts Portico.
+   * A framework that serves the application, for example `@portico/kit`. Do not set this property
+   * if the application mounts Portico.
    */
   readonly framework?: Framework;
   /** The application's own migrations. Portico applies them after the plugins' migrations. */
@@ -56,7 +59,7 @@ export interface ApplicationDefinition {
 
 /** The configuration that an application starts with. */
 export interface Configuration {
-  /** The environment. Variables of the process override those in `.env` or `.env.local`. */
+  /** The environment. Variables of the process override variables in `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. */
   readonly mode: Application['mode'];

@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './config-map.ts';
 
 /**
- * Returns an application's environment. Variables of the process override those in `.env` in the
- * application's folder. If `.env.local` exists, it replaces `.env` completely.
+ * Returns an application's environment. Variables of the process override variables in `.env` in
+ * the application's folder. If `.env.local` exists, it replaces `.env` completely.
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
   const file = ['.env.local', '.env']
@@ -18,7 +18,7 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Adds the variables in `.env` to the process's environment, except for those that are already set.
+ * Adds the variables in `.env` to the process's environment, except variables that are already set.
  * The application's own start command loads this file (`node --env-file=.env`, dotenv), so some of
  * its code expects the variables there. First removes the variables of another application.
  */
@@ -30,7 +30,7 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added variables, except for those that have changed since. Otherwise, the next
+ * Removes the added variables, except variables that have changed since. If they stayed, the next
  * application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {

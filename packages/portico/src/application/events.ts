@@ -30,7 +30,7 @@ export const Event = {
 type Listener = (payload: unknown) => unknown;
 const NONE: readonly Listener[] = [];
 
-/** Emits events and runs the two host hooks. */
+/** Emits events, and runs the host hooks for exceptions and responses. */
 export class HostEvents implements Events {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #log: Log;

@@ -26,11 +26,14 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The environment variables that `defaults` reads. Each has the configuration key that it sets.
-   * If the key is missing, the reported problem names the variable.
+   * The environment variables that `defaults` reads, each with the configuration key that the
+   * variable sets. If the key is missing, the reported problem names the variable.
    */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
+  /**
+   * The schemas of the plugin's top-level keys. A problem names its key with colons, for example
+   * `shop:currency`.
+   */
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
@@ -49,16 +52,20 @@ export interface Plugin<Sections extends object = UntypedSections> {
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's migrations, in order; the list may be empty. A function receives the configuration
-   * and returns the migrations that it needs. If the configuration is unknown, the function
-   * receives an empty one and returns the migrations that every configuration needs.
+   * The plugin's migrations, in order. The list may be empty. A function receives the configuration
+   * and returns the migrations that this configuration needs. If the configuration is unknown, the
+   * function receives an empty configuration and returns the migrations that every configuration
+   * needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
-  /** The absolute path of the plugin's default views. Null if the plugin has none. */
+  /**
+   * The absolute path of the folder with the plugin's default views. Null if the plugin has no
+   * views.
+   */
   readonly views: string | null;
   /**
-   * Returns why the plugin sent a person to the kit's sign-in page, so that the page can show the
-   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the person.
+   * Returns why the plugin sent a user to the kit's sign-in page, so that the page can show the
+   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the user.
    */
   readonly waitingFor?: (
     application: Application,
@@ -67,7 +74,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   ) => Promise<WaitingFor | null>;
   /**
    * Adds the plugin's console commands. The function can return a promise, for example to load the
-   * commands first. Portico waits for it.
+   * commands first. Portico waits for the promise.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**
@@ -76,8 +83,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   register(application: Application): void | Promise<void>;
   /**
-   * Returns one sentence for each thing that does not work in the current setup. `serve` prints and
-   * logs these warnings but still starts.
+   * Returns a warning, in one sentence, for each feature that does not work in the current setup.
+   * `serve` prints and logs these warnings but still starts.
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**

@@ -12,7 +12,7 @@ export type RouteHandler = (
 /** An HTTP method of a route. A HEAD request runs as GET, and its response has no body. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** A named route. Its name is unique in the application. It can have several methods. */
+/** A named route. The name is unique in the application. A route can have several methods. */
 export interface Route {
   /** The route's name, such as `api.notes.index`. `path()` and `csrf_exempt_routes` use it. */
   readonly name: string;
@@ -23,13 +23,13 @@ export interface Route {
   /** An absolute path, with placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
   /**
-   * If true, the route is left out when another route has the same path, with any method. Only
+   * If true, Portico skips this route when another route has the same path, with any method. Only
    * plugin routes can set this.
    */
   readonly yields?: true;
   /**
-   * If true, the route does not read the session. The session-wide CSRF check then applies only if
-   * `csrf_exempt_routes` sets the route to false.
+   * If true, the route does not read the session. The session-wide CSRF check then applies to the
+   * route only if `csrf_exempt_routes` sets the route's name to false.
    */
   readonly readsNoSession?: true;
   /** Handles the request. `ErrorHandler` turns exceptions into responses. */

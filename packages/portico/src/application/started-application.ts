@@ -17,7 +17,7 @@ export interface Application {
    * application's folder.
    */
   readonly storageDirectory: string;
-  /** The environment. Variables of the process override those in `.env` or `.env.local`. */
+  /** The environment. Variables of the process override variables in `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. Defaults to `prod`. */
   readonly mode: 'dev' | 'prod';
@@ -31,7 +31,7 @@ export interface Application {
   /**
    * The `base_path` setting: empty, or a path such as `/auth`. Plugin endpoints and the kit's pages
    * are below it. The application's own routes keep their paths. With `base_path_stripped`, a proxy
-   * removes it, so then all routes are below it.
+   * removes the base path, so all routes are below it.
    */
   readonly basePath: string;
   /** The store, opened from `database_url` or on the application's own pool. */
@@ -49,8 +49,8 @@ export interface Application {
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations, or only those that `only` accepts, and returns their names.
-   * Calls `onStep` before each one.
+   * Applies the missing migrations, or only the missing migrations that `only` accepts. Returns
+   * their names. Calls `onStep` before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
@@ -94,9 +94,9 @@ export interface Application {
   /** Answers a request. Every request to the application passes through this method. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
-   * Returns the client address of the current request: the address of the connection, or with
-   * `trusted_proxies`, the address that this number of proxies report in `X-Forwarded-For`. Returns
-   * null if the address is unknown. Throws outside of a request.
+   * Returns the client address of the current request. By default, this is the address of the
+   * connection. With `trusted_proxies`, it is the address that the trusted proxies report in
+   * `X-Forwarded-For`. Returns null if the address is unknown. Throws outside of a request.
    */
   clientAddress(): string | null;
   /** Runs this work when the application closes, before the store and the log close. */
@@ -114,7 +114,10 @@ export interface Application {
 export interface Events {
   /** Adds a listener. For the two host hooks, the listener can return a new response. */
   on(event: string, listener: (payload: never) => unknown): void;
-  /** Calls the listeners in order. If one fails, logs the error and calls the others. */
+  /**
+   * Calls the listeners in order. If a listener fails, logs the error and calls the remaining
+   * listeners.
+   */
   emit(event: string, payload: unknown): Promise<void>;
 }
 

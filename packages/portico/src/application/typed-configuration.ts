@@ -89,7 +89,8 @@ export interface LogConfigInput {
 }
 
 /**
- * The complete configuration of an application, with its own sections and those of these plugins.
+ * The complete configuration of an application, with the application's own sections and the
+ * sections of these plugins.
  */
 export type ConfigInput<
   Plugins extends readonly Plugin[],

@@ -27,8 +27,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page. Returns null if the host has none, for
- * example if the route does not exist in the kit.
+ * Returns the path of the application's sign-in page. Returns null if the host has no sign-in page,
+ * for example if the route does not exist in the kit.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`. Prefers a way without a token.
- * Returns null if they cannot register in the current state.
+ * Returns how clients can register without `oauth:client:create`. Prefers a way that needs no
+ * token. Returns null if clients cannot register at the moment.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;

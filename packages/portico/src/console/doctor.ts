@@ -55,8 +55,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations after those of the store: first APPLICATION, then SERVER, then PUBLISHED. The
- * examinations of features run after APPLICATION and after SERVER.
+ * The examinations that follow the examinations of the store: first APPLICATION, then SERVER, then
+ * PUBLISHED. The examinations of features run after APPLICATION and after SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -97,7 +97,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** Implements the public function `examine`, which loads this file. */
+/** Does the work of the public function `examine`, which loads this file. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,

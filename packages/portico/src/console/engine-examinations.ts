@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * Returns the examinations for the database engine. If one of them throws, it counts as skipped,
+ * Returns the examinations for the database engine. An examination that throws counts as skipped,
  * because the store may not be a real database server.
  */
 export async function engineExaminations(

@@ -106,7 +106,7 @@ const UNTRUSTED = [
     'NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** For each error code of Node, its meaning and what to do. */
+/** For each error code of Node, the meaning of the error and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is not a known hostname', `${CORRECT}, or the DNS entry`],
   EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],

@@ -6,8 +6,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the profile of the server and of its clients. Returns an empty list if neither has one. If
- * the clients cannot be read, the schema check reports that.
+ * Checks the profile of the server and of its clients. Returns an empty list if neither the server
+ * nor a client has a profile. If the clients cannot be read, the schema check reports the problem.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;

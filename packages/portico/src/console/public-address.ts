@@ -15,9 +15,9 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Sends requests to the public address, as a client would. Checks whether the address leads to this
- * installation, and what the process receives. If the address leads elsewhere, fetches only the two
- * public documents.
+ * Sends requests to the public address, as a client would. Checks whether requests to the address
+ * reach this installation, and how they reach the process. If requests reach another installation,
+ * fetches only the two public documents.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -91,7 +91,7 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 
 /**
  * Checks the metadata URL in which the issuer's path follows the well-known part (RFC 8414 section
- * 3.1). A proxy forwards this URL only if you configure it.
+ * 3.1). A proxy forwards requests for this URL only if you configure it to do so.
  */
 async function examineInFront(
   server: AuthorizationServer,
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For` header. A caller would send one to hide its address. This address is
- * reserved for documentation (RFC 5737), so no machine has it.
+ * A forged `X-Forwarded-For` header. A caller would send such a header to hide its address. This
+ * address is reserved for documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -161,7 +161,7 @@ async function examineRoundTrip(
   documents: DocumentFetcher,
 ): Promise<Finding> {
   // Prefer an RS256 key, because processes of an older release use only RS256 keys for this
-  // question.
+  // request.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -193,8 +193,8 @@ async function examineRoundTrip(
 }
 
 /**
- * Combines the three findings. The worst one decides the result. `from` is the local address that
- * this process sent the request from.
+ * Combines the three findings. The worst finding decides the result. `from` is the local address
+ * that this process sent the request from.
  */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
@@ -242,8 +242,8 @@ const LET_APPEND =
   'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Checks which address the process sees. Each proxy adds the address of its caller to the end of
- * the list. So all entries after the forged one come from proxies.
+ * Checks which client address the process sees. Each proxy adds the address of its caller to the
+ * end of `X-Forwarded-For`. So all entries after the forged entry come from proxies.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,

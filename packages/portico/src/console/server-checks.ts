@@ -13,7 +13,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks whether the store responds and accepts writes. Other checks find out why it is read-only.
+ * Checks whether the store responds and accepts writes. Other checks find out why a store is
+ * read-only.
  */
 export async function examineStore({
   application,
@@ -73,7 +74,8 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before reading the keys, because the error about the owner says more.
+  // Check the owner before reading the keys, because an error about the owner explains more than an
+  // error about reading.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -121,8 +123,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command run as root created without changing their owner. Root can read them
- * but the server cannot, so this check compares the owners.
+ * Finds keys that a command run as root created without changing their owner. Root can read these
+ * keys but the server cannot, so this check compares the owners.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   // Windows files do not have this kind of owner.
@@ -143,8 +145,8 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 
 /**
  * Finds a key directory that belongs to root, inside a directory of another user. Commands of
- * earlier releases created it and did not change its owner. Root can read the keys, so reading them
- * does not show the problem.
+ * earlier releases created such a directory and did not change its owner. Root can read the keys,
+ * so reading them does not show the problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;

@@ -13,17 +13,17 @@ export interface SetupReport {
    * if this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What is missing. Each entry says what to do. Empty if the server is ready. */
+  /** What the server still needs. Each entry says what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 
 /**
- * Creates the signing key if it does not exist, and reports what else the server needs. You can run
- * it again safely.
+ * Creates the signing key if it does not exist, and reports what else the server needs. You can
+ * safely run this function again.
  *
- * Throws a KeyRotationError if applications have received ID tokens but no key exists. The key was
- * lost, and a new key would hide the loss. If there is no key, rejects if the store does not
- * respond.
+ * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
+ * case, the key was lost, and a new key would hide the loss. Also rejects if no key exists and the
+ * store does not respond.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -61,8 +61,8 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether the store has authorizations with the scope `openid`. If it has but no key exists, the
- * signing keys were lost. Rejects if the store does not respond.
+ * Whether the store has authorizations with the scope `openid`. If there are such authorizations
+ * but no signing key, the keys were lost. Rejects if the store does not respond.
  */
 export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolean> {
   try {

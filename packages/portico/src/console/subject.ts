@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** What the examinations receive. */
+/** The data that each examination receives. */
 export interface Subject {
   readonly application: ExaminedApplication;
   readonly server: AuthorizationServer;

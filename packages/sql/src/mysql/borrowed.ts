@@ -50,8 +50,8 @@ interface Known {
 
 /**
  * Creates an engine on the application's own pool. Each use of a connection configures the session
- * and restores it afterwards. This adds two round trips, one before the statement and one after its
- * result.
+ * and restores it afterwards. This adds two round trips: one before the statement, and one after
+ * the statement's result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -130,8 +130,8 @@ function corePool(given: MysqlPool): Pool {
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * The driver's options for Portico's statements. They override the pool's options, except for types
- * that Portico's tables do not use.
+ * The driver's options for Portico's statements. These options override the pool's options, except
+ * for types that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
@@ -216,7 +216,8 @@ async function tell(
     [isolation, "'READ-COMMITTED'"] as const,
     ...(isGalera ? GALERA : []),
   ];
-  // First check for an open transaction, because changing `autocommit` would commit it.
+  // First check for an open transaction, because changing `autocommit` would commit the
+  // transaction.
   const { serverStatus } = await settle(`SET ${save(settings)}, ${assign(settings)}`);
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;
   const commits = (serverStatus & AUTOCOMMIT) !== 0;

@@ -201,7 +201,7 @@ async function examineConnections({
   ];
 }
 
-/** Reads the tables of Portico. `TABLES` lists all tables of the database. */
+/** Reads Portico's tables. `information_schema.TABLES` lists all tables of the database. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

@@ -29,20 +29,20 @@ interface Setting {
 
 /**
  * Returns the statements that run once on each new connection, before all other statements. If one
- * of them fails, Portico drops the connection. Portico never resets a connection, so it also drops
- * a connection if a statement of the application changes the session. Proxies that share
+ * of these statements fails, Portico drops the connection. Portico never resets a connection, so it
+ * also drops a connection if a statement of the application changes the session. Proxies that share
  * connections (ProxySQL, MaxScale) would pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // If the server's limit is smaller, it stays.
+  // If the server has a smaller limit, the smaller limit applies.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     // Otherwise a statement outside a transaction would begin one, and might never be committed.
     { sql: `SET SESSION autocommit = 1, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither of these two settings. It can limit only the time that a statement waits
-    // for locks.
+    // MySQL does not have these two settings. It can limit only the time that a statement waits for
+    // locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${assign(GALERA)}`, isOptional: true },
   ];
@@ -64,7 +64,7 @@ function getLimits(seconds: number): readonly [string, string] {
 
 /**
  * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application that
- * uses SQLite does not need to install it.
+ * uses SQLite does not need to install `mysql2`.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;

@@ -7,7 +7,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
-  // The server accepts no connection from this machine after too many failed ones.
+  // The server accepts no connections from this machine after too many failed connections.
   [1129, 'unavailable'],
   // The disk is full: for a temporary file, or for a table.
   [1021, 'unavailable'],
@@ -30,7 +30,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // A deadlock or, on Galera, an earlier write on another node. Occurs during the transaction or at
   // the commit.
   [1213, 'conflict'],
-  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports it for the
+  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports this for the
   // server when a statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],
@@ -45,14 +45,14 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1047, 'unknown'],
   [1180, 'unknown'],
 
-  // The driver replaces the code of every error in a TLS handshake with this one.
+  // The driver replaces the code of every error in a TLS handshake with this code.
   ['HANDSHAKE_SSL_ERROR', 'unavailable'],
   ['PROTOCOL_CONNECTION_LOST', 'unavailable'],
   ['POOL_CLOSED', 'unavailable'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
 ]);
 
-/** A server option forbids the statement: the read-only option or another one. */
+/** A server option forbids the statement. It may be the read-only option or another option. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
  * On MySQL, the table could not be locked. The message contains the number of the reason: 165 means

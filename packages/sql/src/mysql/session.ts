@@ -4,7 +4,10 @@ import { BEFORE } from '../transaction-control.ts';
 /** A variable of a session, and the value that Portico needs. */
 export type SessionSetting = readonly [name: string, value: string];
 
-/** The settings that decide what a statement means, and whether it reaches all rows. */
+/**
+ * The settings that decide what a statement means, and whether the statement affects all matching
+ * rows.
+ */
 export const WHOLE: readonly SessionSetting[] = [
   ['sql_mode', "'TRADITIONAL'"],
   ['sql_select_limit', '18446744073709551615'],

@@ -4,13 +4,13 @@ import type { StatementResult } from '../engine.ts';
 import { isServerError, sendSearchPath, type PostgresStatement } from './statement.ts';
 
 /**
- * Reads of several callers that `pg` sends as one `Submittable`: in one packet, and with one Sync,
- * so that the server answers with one packet, too. To the server they are one transaction. If one
- * read fails, the server skips the reads after it and takes back the reads before it. So the batch
- * then has no results, only the error of this read.
+ * Reads of several callers that `pg` sends as one `Submittable`: in one packet and with one Sync
+ * message, so that the server also answers in one packet. For the server, the reads are one
+ * transaction. If one read fails, the server skips the reads after it and takes back the reads
+ * before it. The batch then has no results, only the error of the failed read.
  *
- * The server answers in the order of the reads, and completes each before the next. The results
- * count only if the server has completed exactly these reads.
+ * The server answers in the order of the reads, and completes each read before the next one. The
+ * results count only if the server has completed exactly these reads.
  */
 export class PostgresBatch {
   /** `pg` reads these properties of a `Submittable`. */

@@ -23,8 +23,8 @@ import { PG } from './engine.ts';
 import { isStatementError } from './statement.ts';
 
 /**
- * A `Pool` from `pg` 8.11 or later. It must be the JavaScript driver, not `pg-native`. This type
- * contains only the member that is the same in all releases.
+ * A `Pool` from `pg` 8.11 or later. The pool must use the JavaScript driver, not `pg-native`. This
+ * type contains only the member that is the same in all releases.
  */
 export interface PostgresPool {
   /** Passes a connection to the callback. */
@@ -89,8 +89,8 @@ class LentPool implements Pool {
   async connect(): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#borrowing.take();
-      // Add a listener. Without it, a connection that breaks while it is in use would end the
-      // process.
+      // Add a listener. Without a listener, a connection that breaks while it is in use would end
+      // the process.
       client.on('error', ignore);
       const refusal = getRefusal(client);
       if (refusal !== null) {

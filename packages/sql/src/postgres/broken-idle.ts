@@ -7,15 +7,15 @@ interface Emitter {
 }
 
 /**
- * The pools that Portico added a listener to, and the log of each. If a pool gets several logs, the
- * last one is used.
+ * The pools that Portico added a listener to, each with its log. If a pool gets several logs,
+ * Portico uses the last log.
  */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * Adds an `error` listener to a `pg` pool that has none. Without a listener, a broken idle
- * connection would end the process. If the application adds a listener later, this one stops
- * reporting.
+ * Adds an `error` listener to a `pg` pool that has no such listener. Without a listener, a broken
+ * idle connection would end the process. If the application adds a listener later, Portico's
+ * listener stops reporting.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {

@@ -46,7 +46,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
 /** The standbys that are attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** The number of standbys whose details this account can see. */
+  /** The number of standbys whose details the database account can see. */
   readonly visible: number;
   /**
    * The number of standbys that a commit waits for, or would wait for if another standby were
@@ -233,10 +233,10 @@ const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_cata
 
 /**
  * Returns why the server seems to be behind a pooler, or null. Statements that are sent at the same
- * time use different connections. If one server process answers several of them, the reason may be
- * a pooler in transaction mode. A store with fewer connections also answers several statements with
- * one process. So the check is repeated with slow statements, for which a pooler uses several
- * processes.
+ * time use different connections. If one server process answers several of these statements, the
+ * reason may be a pooler in transaction mode. A store with fewer connections also answers several
+ * statements with one process. So the check is repeated with slow statements, for which a pooler
+ * uses several processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

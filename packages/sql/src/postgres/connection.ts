@@ -11,7 +11,7 @@ import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). It stands for "no limit",
+ * The longest time that a timer can wait, in milliseconds (24 days). This value means "no limit",
  * because `pg` has no value that turns off the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
@@ -25,8 +25,8 @@ export interface Settings {
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits, because the session has none or different
-   * ones.
+   * Whether each transaction sets its own time limits, because the session has no time limits or
+   * different ones.
    */
   readonly limitsTransactions: boolean;
 }
@@ -202,7 +202,8 @@ function watchStatus(client: PoolClient): () => string | null {
 }
 
 /**
- * The maximum number of named statements. The server keeps them as long as the connection is open.
+ * The maximum number of named statements. The server keeps these statements as long as the
+ * connection is open.
  */
 const MOST_NAMES = 256;
 

@@ -26,8 +26,8 @@ import { isStatementError, PostgresStatement } from './statement.ts';
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * If there are several servers: how long Portico waits for one to accept a connection before it
- * tries the next, in milliseconds.
+ * If there are several servers: how long Portico waits for a server to accept a connection before
+ * it tries the next server, in milliseconds.
  */
 const TIME_OF_A_HOST = 2000;
 
@@ -36,7 +36,7 @@ export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
  * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application that uses SQLite
- * does not need to install it.
+ * does not need to install `pg`.
  */
 export function openPostgres(
   url: string,
@@ -87,7 +87,8 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // Set the limit here, because the pool's limit would include the wait for a free connection.
+    // Set the limit here, because the pool's limit would include the time that a request waits for
+    // a free connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });

@@ -1,11 +1,11 @@
 import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** What the SQLSTATEs mean. */
+/** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // The server is a standby, or a former primary that knows that another server has taken over.
   ['25006', 'read-only'],
-  // A time limit or an administrator stopped the statement. Neither can stop a commit that waits
-  // for its standby.
+  // A time limit or an administrator stopped the statement. Neither a time limit nor an
+  // administrator can stop a commit that waits for its standby.
   ['57014', 'unavailable'],
   // The wait for a lock reached its time limit.
   ['55P03', 'unavailable'],
@@ -48,7 +48,8 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 
 /**
  * Whether the statement was planned before the schema changed. The code 0A000 also means that the
- * server does not support a statement. Only the server's function distinguishes the two.
+ * server does not support a statement. Only the name of the server's function distinguishes the two
+ * errors.
  */
 export function isOutdatedPlan(error: unknown): boolean {
   if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;

@@ -14,13 +14,13 @@ const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'a
 export interface PostgresHost {
   /** The host and port as the URL contains them, for messages. */
   readonly name: string;
-  /** The URL with only this server. */
+  /** The database URL with only this server. */
   readonly url: string;
 }
 
 /** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** The servers, in the order of the attempts. The list is never empty. */
+  /** The servers, in the order in which Portico tries them. The list is never empty. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
@@ -37,7 +37,7 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^
 const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a PostgreSQL URL. It may contain several servers, as in libpq:
+ * Reads a PostgreSQL URL. The URL may contain several servers, as in libpq:
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
  * `primary` or `any`.
  *
@@ -73,7 +73,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
 }
 
 /**
- * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host: it means a socket.
+ * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host, which means a socket.
  */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
@@ -103,8 +103,8 @@ export interface HostPool {
 }
 
 /**
- * The connections to several servers. The current server is the one that provided the last
- * connection. If it does not provide a connection, the next servers are tried.
+ * The connections to several servers. The current server is the server that provided the last
+ * connection. If the current server does not provide a connection, Portico tries the next servers.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -128,7 +128,8 @@ export class HostsPool implements Pool {
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // Do not try the next server. This one is only busy, and still handles other requests.
+        // Do not try the next server. The current server is only busy, and still handles other
+        // requests.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }

@@ -39,11 +39,11 @@ export function sendSearchPath(connection: Connection, searchPath: string): void
 }
 
 /**
- * A statement that `pg` sends as a `Submittable`. Unlike statements of `pg` itself, it requests the
- * columns only when a named statement first runs on a connection. For a read by key, this saves a
- * fifth of the server's time and a third of this process's time. A statement with `*` requests the
- * columns each time, because they change with the schema and a connection pooler would hide the
- * change.
+ * A statement that `pg` sends as a `Submittable`. Unlike a statement of `pg` itself, this statement
+ * requests the columns only when a named statement first runs on a connection. For a read by key,
+ * this saves a fifth of the server's time and a third of this process's time. A statement with `*`
+ * requests the columns each time, because the columns change with the schema, and a connection
+ * pooler would hide the change.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -116,7 +116,7 @@ export class PostgresStatement {
     this.#named = named;
     const columns = sent.has(name) ? sent.get(name) : named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list. It is added again when the statement has succeeded.
+    // Remove the name from the list. The name is added again when the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
       // The server may still have a statement with this name. Closing an unknown statement is not

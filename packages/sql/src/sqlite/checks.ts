@@ -16,8 +16,8 @@ async function pragma(database: Store, name: string): Promise<string> {
 
 /**
  * The values FULL and EXTRA of `PRAGMA synchronous`. With a lower value than FULL, a commit can
- * return before it is on disk. Without WAL, the same is true for a lower value than EXTRA, because
- * the removal of the journal is the commit.
+ * return before its data is on disk. Without WAL, the same is true for a lower value than EXTRA,
+ * because the removal of the journal is the commit.
  */
 const [FULL, EXTRA] = [2, 3];
 
@@ -96,8 +96,9 @@ export function judgeFile(
 
 /**
  * Returns the type of the file system that contains a file, from the lines of
- * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. Of several equal ones,
- * the last counts, because it covers the others. Returns null if no line matches.
+ * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. If several matching
+ * mount points are equal, the last one counts, because it covers the earlier ones. Returns null if
+ * no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;

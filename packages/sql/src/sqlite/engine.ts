@@ -101,7 +101,7 @@ class SqliteEngine implements Engine {
 
   /**
    * Ends the read transaction once Node has run all promises that are ready. Call this from a
-   * promise. Otherwise the transaction would end before they run.
+   * promise. Otherwise, the transaction would end before these promises run.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -114,8 +114,9 @@ class SqliteEngine implements Engine {
 
 /**
  * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Without
- * it, the work would run in the context of the request that begins the batch. This works because
- * code after an `await` keeps its context. It needs much less memory than `AsyncLocalStorage.bind`.
+ * this function, the work would run in the context of the request that begins the batch. The
+ * function works because code after an `await` keeps its context, and needs much less memory than
+ * `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

@@ -6,8 +6,8 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
  * long to wait, in milliseconds, if another process opens the file at the same time. `isBorrowed`
- * is true if the application uses the same file. The journal mode then stays unchanged, because it
- * belongs to the file.
+ * is true if the application uses the same file. The journal mode then stays unchanged, because the
+ * mode belongs to the file.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);

@@ -7,7 +7,7 @@ import { ConfigurationError } from '../errors.ts';
  *
  * Also throws for a connection from another library, which contains its own copy of SQLite. File
  * locks belong to the process, so two copies of SQLite in one process do not see each other's
- * locks. If both wrote, a confirmed write could get lost.
+ * locks. If both copies wrote, a confirmed write could get lost.
  */
 export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');

@@ -111,7 +111,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
   // Read the last row's number as a bigint, because a JavaScript number could round it. Every
-  // statement returns it, even COMMIT. Above 2^53, Node 26 would run the statement and then throw.
+  // statement returns this number, even COMMIT. For a number above 2^53, Node 26 would run the
+  // statement and then throw.
   if (columns.length === 0) {
     statement.setReadBigInts(true);
     return { ...kind, toRows: null };
@@ -172,7 +173,7 @@ const NO_ROWS: readonly never[] = [];
 /**
  * The result of an INSERT. If a transaction is set aside and its steps are repeated, the row may
  * get another number. The result then changes to the new number, unless the work has already read
- * the old one.
+ * the old number.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;

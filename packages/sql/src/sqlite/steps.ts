@@ -30,10 +30,10 @@ interface PendingStatement {
  * writes.
  *
  * If the work waits for anything except its statements, the transaction is set aside: its changes
- * are rolled back, so that it does not delay other writes. When the work runs its next statement or
- * ends, the earlier steps are repeated in another batch. If a step then has a different outcome,
- * another transaction has changed the data. The transaction fails with a conflict and must start
- * again.
+ * are rolled back, so that the transaction does not delay other writes. When the work runs its next
+ * statement or ends, the earlier steps are repeated in another batch. If a step then has a
+ * different outcome, another transaction has changed the data. The transaction fails with a
+ * conflict and must start again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;

@@ -149,7 +149,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. The result of this batch does not affect them.
+    // The writes that are set aside. The result of this batch does not affect these writes.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -170,7 +170,7 @@ export class WriteQueue {
 
   /**
    * Commits each write separately. Used after one write made the common commit fail, so that the
-   * others succeed.
+   * other writes succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -205,8 +205,8 @@ export class WriteQueue {
   /**
    * Runs the writes in one transaction, and then resolves or rejects each of them. If a write waits
    * for anything except its statements, it is rolled back and set aside. Rejects if the commit
-   * fails, for example because of a constraint that is checked at the end. Then nothing is written,
-   * and no write has been resolved or rejected.
+   * fails, for example because of a constraint that is checked at the end. In that case, nothing is
+   * written, and no write has been resolved or rejected.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
@@ -245,8 +245,9 @@ export class WriteQueue {
   }
 
   /**
-   * Runs one write in the open batch. If it fails, rolls back only this write. Returns the function
-   * that resolves or rejects the write after the commit. Returns null if the write was set aside.
+   * Runs one write in the open batch. If the write fails, rolls back only this write. Returns the
+   * function that resolves or rejects the write after the commit. Returns null if the write was set
+   * aside.
    */
   async #doOne(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;

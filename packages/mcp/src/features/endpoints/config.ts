@@ -41,7 +41,8 @@ export const endpointsShape = {
 };
 
 /**
- * The settings of an additional MCP endpoint. It takes all other settings from the section `mcp`.
+ * The settings of an additional MCP endpoint. The endpoint takes all other settings from the
+ * section `mcp`.
  */
 export interface McpEndpointInput {
   /** The endpoint's name for assistants. Default: `mcp:name`. */

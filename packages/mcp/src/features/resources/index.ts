@@ -52,7 +52,7 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 /**
  * Returns the resource registry of the application that is starting. Call `resource().register(…)`
  * in the application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you
- * call it anywhere else, or if no endpoint has the path.
+ * call this function anywhere else, or if no endpoint has the path.
  */
 export function resource(path?: string): ResourceRegistry {
   return resourcesOf(getEndpoint('resource', 'resources', path));
@@ -74,7 +74,8 @@ function getMethods(
           version,
         ),
     },
-    // Clients also request the list of templates if the endpoint has resources. It is always empty.
+    // Clients also request the list of templates if the endpoint has resources. The list is always
+    // empty.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
       answer: (_, { version }) => getList('resourceTemplates', [], version),

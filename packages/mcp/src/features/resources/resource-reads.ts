@@ -76,7 +76,9 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/** Returns the content, or an error if the responses to the batch have no room left for it. */
+/**
+ * Returns the content, or an error if the responses to the batch have no room left for the content.
+ */
 function answerWith(
   registered: RegisteredResource,
   content: unknown,
@@ -108,6 +110,6 @@ function contents(
     typeof content === 'string'
       ? { text: content }
       : { blob: Buffer.from(content).toString('base64') };
-  // The content may change between requests, so clients must not cache it.
+  // The content may change between requests, so clients must not cache the content.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

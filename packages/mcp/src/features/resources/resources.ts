@@ -5,8 +5,8 @@ import type { TraceContext } from '../../tools/trace.ts';
 /** The argument for `read`. */
 export interface ResourceRead {
   /**
-   * The signal is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the caller
-   * hangs up, or the caller cancels the request. See `ToolCall.signal`.
+   * A signal that is aborted in these cases: the read takes longer than `mcp:tool_timeout`, the
+   * caller disconnects, or the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the request belongs to. Null if the client sent no trace. */
@@ -14,8 +14,8 @@ export interface ResourceRead {
 }
 
 /**
- * A text or file that clients can read. A tool's result may link to a resource. By default a
- * resource is public: any application with a token for this server may read it.
+ * A text or file that clients can read. A tool's result may link to a resource. By default, a
+ * resource is public: any application with a token for this server may read the resource.
  */
 export interface ResourceInterface {
   /**
@@ -32,8 +32,9 @@ export interface ResourceInterface {
   /** The media type, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If it
-   * throws, the exception is logged, and the caller only learns that the resource cannot be read.
+   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If this
+   * method throws, the exception is logged, and the caller only learns that the resource cannot be
+   * read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
@@ -49,25 +50,25 @@ export interface UserResourceInterface extends ResourceInterface {
 }
 
 /**
- * A personal resource with its own scope. If the token or the account lacks the scope, the request
- * gets 403.
+ * A personal resource with its own scope. If the token does not have the scope, or the account does
+ * not have the scope's permission, the request gets 403.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
-  /** The resource's scope. It must be one of `oauth_server:scopes`. */
+  /** The resource's scope. `oauth_server:scopes` must contain this scope. */
   scope(): string;
 }
 
 /** A registered resource. Its description is read once, when the resource is registered. */
 export interface RegisteredResource extends Guarded {
-  /** The value that the resource returned. */
+  /** The return value of the resource's `uri()`. */
   readonly uri: string;
-  /** The value that the resource returned. */
+  /** The return value of the resource's `name()`. */
   readonly name: string;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `description()`. Null if it has no `description()`. */
   readonly description: string | null;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `title()`. Null if the resource has no `title()`. */
   readonly title: string | null;
-  /** The value that the resource returned, or null. */
+  /** The return value of the resource's `mimeType()`. Null if the resource has no `mimeType()`. */
   readonly mimeType: string | null;
   /** The resource itself. */
   readonly resource: ResourceInterface;
@@ -78,7 +79,7 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if another resource has its URI, or if the URI is malformed. Also
+   * Adds a resource. Throws if another resource has the same URI, or if the URI is malformed. Also
    * throws if a part of its description is not a string, if `scope` is not a method, or if
    * `personal` is not a boolean.
    */

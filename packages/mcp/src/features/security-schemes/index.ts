@@ -25,8 +25,9 @@ export const securitySchemes: McpFeature = {
 type Schemes = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Returns the schemes of a tool. They never include `noauth`, because every call needs a token. A
- * public tool accepts any scope for the endpoint, so the list contains only the first scope.
+ * Returns the schemes of a tool. The schemes never include `noauth`, because every call needs a
+ * token. A public tool accepts any scope for the endpoint, so the list contains only the first
+ * scope.
  */
 function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);

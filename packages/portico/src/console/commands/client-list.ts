@@ -63,8 +63,9 @@ interface Listing {
 }
 
 /**
- * Returns a function that formats these clients. Of the metadata fields from features, it shows
- * only those that a client cannot set itself. `oauth:client:show` shows the others.
+ * Returns a function that formats these clients. Of the metadata fields from features, the list
+ * shows only the fields that a client cannot set itself. `oauth:client:show` shows all other
+ * fields.
  */
 async function listingOf(
   clients: readonly Client[],

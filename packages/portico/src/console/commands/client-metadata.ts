@@ -14,7 +14,8 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // A missing field means RS256 (OpenID Connect Dynamic Client Registration section 2).
+    // Omit the field for RS256, because a missing field means RS256 (OpenID Connect Dynamic Client
+    // Registration section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),

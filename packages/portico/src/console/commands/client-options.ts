@@ -83,7 +83,7 @@ export async function namedKeys({
   }
 }
 
-/** Reads `--workload` and `--subject`. Throws a RegistrationError if one of them is missing. */
+/** Reads `--workload` and `--subject`. Throws a RegistrationError if one option is missing. */
 export async function namedWorkload({
   workload: issuer,
   subject,
@@ -109,8 +109,8 @@ export function optionName(flag: string): string {
 }
 
 /**
- * Adds options for the features' metadata fields. `says` adds to the help text of every option that
- * takes a value. `canUnmark` adds a `--no-…` option for every flag.
+ * Adds options for the features' metadata fields. `says` is added to the help text of every option
+ * that takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
  */
 export function addFieldOptions(
   command: Command,
@@ -128,8 +128,8 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the features' metadata fields. Ignores empty values. So a single empty
- * value results in an empty list.
+ * Reads the options for the features' metadata fields. Ignores empty values, so a single empty
+ * value gives an empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

@@ -179,8 +179,8 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
 }
 
 /**
- * Returns a value as text. Puts each string in quotes, because clients choose some of them, for
- * example key ids.
+ * Returns a value as text. Puts each string in quotes, because clients choose some of the strings,
+ * for example key ids.
  */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';

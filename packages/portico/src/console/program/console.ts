@@ -25,7 +25,7 @@ export interface ConsoleIo {
   readonly cwd: string;
   /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Receives all text for people. */
+  /** Receives all text for the operator. */
   readonly stderr: (text: string) => void;
   /**
    * Returns the width of the terminal behind `stderr`, in columns. Returns null if `stderr` is not
@@ -36,8 +36,8 @@ export interface ConsoleIo {
 
 /**
  * Runs one console command for the application in the current folder, and returns the exit code. If
- * the application's code has a syntax error, rejects with that error: only Node can print its file
- * and line, and does so when it exits.
+ * the application's code has a syntax error, rejects with that error, because only Node can print
+ * the error's file and line, when the process exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
@@ -155,7 +155,7 @@ async function addCommands(
 
 /**
  * Escapes characters in JSON that move a terminal's cursor, are invisible, or change the text
- * direction. Anyone may have sent them. The JSON value stays the same.
+ * direction. Anyone may have sent such characters. The JSON value stays the same.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -190,7 +190,7 @@ function createContext(
 
 /**
  * Whether the error is a JavaScript syntax error without a file or line in its stack. Node prints
- * them only when it exits.
+ * the file and line only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';

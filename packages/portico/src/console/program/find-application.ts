@@ -17,7 +17,7 @@ export const NO_APPLICATION =
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** The console's current folder and its output for people. */
+/** The console's current folder and its output for the operator. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;

@@ -8,14 +8,14 @@ import { ConsoleError } from '../../application/errors.ts';
  */
 const PATIENCE = 5000;
 
-/** Holds the function that is called when the file starts a server, while it loads or later. */
+/** Holds the function that is called when the file starts a server, during loading or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
  * Loads a file without starting its servers. A command must not serve requests, and must not fail
- * because a port is in use. Prints a note about this once. Rejects with a ConsoleError if the file
- * waits for its server.
+ * because a port is in use. Prints one note if the file tried to start a server. Rejects with a
+ * ConsoleError if the file waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,

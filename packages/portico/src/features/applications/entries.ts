@@ -13,7 +13,7 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../endpoints/replies/applications-view.ts';
 
 /**
- * An application that has access, and everything that the person has allowed it. Times are in
+ * An application that has access, and everything that the user has allowed it. Times are in
  * milliseconds since 1970.
  */
 export interface AllowedApplication extends Omit<
@@ -22,7 +22,7 @@ export interface AllowedApplication extends Omit<
 > {
   /** The identity providers (`iss`) of the organizations that granted access. */
   readonly issuers: readonly string[];
-  /** When the person first allowed the application. */
+  /** When the user first allowed the application. */
   readonly since: number;
   readonly lastActive: number | null;
   readonly scopes: readonly string[];
@@ -62,7 +62,7 @@ export function byApplication(
 }
 
 /**
- * Returns one entry as page data. `held` contains the entry's scopes for which the person has the
+ * Returns one entry as page data. `held` contains the entry's scopes for which the user has the
  * permission now.
  */
 export function shownApplication(
@@ -104,7 +104,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 
 /**
  * Returns when the authorization was last used. Returns null if it was never used. Earlier releases
- * did not store this time. For their tokens, returns when the authorization began.
+ * did not store this time. For tokens from an earlier release, returns when the authorization
+ * began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);

@@ -30,7 +30,7 @@ beforeAll(() => {
   });
 });
 
-/** Returns an authorization that a person has given to a client. */
+/** Returns an authorization that a user has given to a client. */
 const allowed = (
   id: string,
   clientId: string,
@@ -50,8 +50,8 @@ const allowed = (
   }) as Authorization;
 
 /**
- * Creates the pages. The browser's cookie contains a person and a secret. `store` contains the
- * active authorizations.
+ * Creates the pages. The browser's cookie contains a user and a secret. `store` contains the active
+ * authorizations.
  */
 function start(logoPath: string | null = '/below/oauth/logo') {
   const events: AuditEvent[] = [];

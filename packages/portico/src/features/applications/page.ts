@@ -14,21 +14,24 @@ import type { Reply } from '../../endpoints/replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The page where a person sees and revokes applications' access. */
+/** The page where a user sees and revokes applications' access. */
 export class ApplicationsPage {
   readonly #server: Server;
   /** The path that browsers request. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos, or null if the server has none. */
+  /** `logoPath` is the path of client logos, or null if the server has no client logos. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /** Handles GET. Shows which applications have access, since when, and to what. */
+  /**
+   * Handles GET. Shows which applications have access, when their access began, and what they can
+   * access.
+   */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -59,7 +62,8 @@ export class ApplicationsPage {
   }
 
   /**
-   * Handles POST. Revokes everything that the person has allowed one application, or all of them.
+   * Handles POST. Revokes all access that the user has allowed one application, or all
+   * applications.
    */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
@@ -92,9 +96,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null), including
-   * authorizations that begin in the meantime. Then, all authorizations that the page reports as
-   * removed are durably revoked, even those that an earlier attempt revoked.
+   * Revokes the user's active authorizations for one client, or for all clients (null), including
+   * authorizations that begin in the meantime. Afterwards, every authorization that the page
+   * reports as removed is durably revoked, even if an earlier attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;

@@ -72,8 +72,8 @@ export class AuditTrail implements AuditSink {
 }
 
 /**
- * Returns a function that runs `start` at its first call. Later calls return the same result,
- * unless it failed.
+ * Returns a function that runs `start` at its first call. Later calls return the same result. If
+ * `start` failed, the next call runs it again.
  */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;

@@ -131,8 +131,8 @@ function noteEnd(
 const goOn = (next: string) => `Continue with --after ${next}`;
 
 /**
- * Formats an event as one line: its time, its type, and every other field with a value except the
- * id, as `name=value`.
+ * Formats an event as one line: the time, the type, and the other fields as `name=value`. Omits the
+ * id and fields without a value.
  */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
   const fields = Object.entries({ ...named, ...details }).filter(

@@ -28,12 +28,12 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events. They do not affect `Host.audit`. Default: nothing. */
+  /** Settings for audit events. They do not affect `Host.audit`. Default: none. */
   readonly audit?: AuditConfigInput | undefined;
 }
 
 /**
- * Where Portico records audit events (`AuditEvent`). It records an event before it sends the
+ * Where Portico records audit events (`AuditEvent`). Portico records each event before it sends the
  * response.
  */
 export interface AuditKeys {

@@ -14,7 +14,10 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of events per batch. It is large because one authorization causes several events. */
+/**
+ * The number of events per batch. The number is large because one authorization causes several
+ * events.
+ */
 const BATCH = 500;
 
 /** Stores audit events and writes them to a stream. */

@@ -4,19 +4,19 @@ import { recordAsJson } from './record.ts';
 
 /** A store for audit records. */
 export interface AuditStore {
-  /** Stores all records or none. Resolves when they are durably stored. */
+  /** Stores all records or none of them. Resolves when the records are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether the store itself caused the error, and not one of the records. */
+  /** Whether the store itself caused the error, and not a single record. */
   isUnavailable(error: unknown): boolean;
 }
 
-/** The maximum number of records per statement. */
+/** The maximum number of audit records that one statement inserts. */
 const LARGEST_BATCH = 64;
 /** How long a request waits for its record to be stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
 /**
- * The maximum number of records that wait for the store. If more arrive, they are written only to
- * the log.
+ * The maximum number of records that wait for the store. If more records arrive, they are written
+ * only to the log.
  */
 const MOST_WAITING = 10_000;
 
@@ -29,10 +29,10 @@ interface Waiting {
 
 /**
  * Writes records in the order of their arrival, one statement at a time. Records that arrive while
- * a statement runs share the next statement. If a record is not stored within a second, it is
- * written to the log and its request continues. Later records are then written to the log at once,
- * until the store responds again. If the store accepts a record after that, the record is in both
- * places. The log never contains a record twice.
+ * a statement runs share the next statement. If a record is not stored within a second, Portico
+ * writes the record to the log, and the request continues. Until the store responds again, Portico
+ * writes later records to the log immediately. If the store later accepts a record that is already
+ * in the log, the record is in both places. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -89,8 +89,8 @@ export class Keeping {
     try {
       await this.#store.insert(batch.map(({ record }) => record));
     } catch (exception) {
-      // A single record may have caused the error. Insert the records one by one, so that the
-      // others are stored.
+      // A single record may have caused the error. Insert the records one by one, so that all other
+      // records are stored.
       if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const waiting of batch) await this.#insert([waiting]);
       } else {

@@ -8,7 +8,7 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A condition on records that an index covers. */
+/** A condition on audit records for which the table has an index. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
@@ -113,9 +113,7 @@ export class StoredAudit implements KeptAudit {
     return { items: await this.#table.read(shown), next };
   }
 
-  /**
-   * Returns the rarest condition: of all conditions, its record at position `DEPTH` is the oldest.
-   */
+  /** Returns the rarest condition: the condition whose record at position `DEPTH` is the oldest. */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
       axes.map(async (axis) => ({ axis, id: (await this.#table.reach(axis, range, DEPTH)) ?? '' })),

@@ -39,8 +39,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a person has erased their own data. The record of this event must not contain the address
- * or the request id, because they would reveal who the pseudonym stands for.
+ * Whether a user has erased their own data. The record of this event must not contain the address
+ * or the request id, because they would reveal which user the pseudonym replaces.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (

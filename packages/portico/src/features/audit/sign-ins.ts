@@ -7,8 +7,8 @@ export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
  * The maximum number of events of one type per minute, in one process. In addition, each account
- * has a limit of five events per type and minute. If a sign-in names no account, this limit applies
- * to its network.
+ * has a limit of five events per type and minute. If a sign-in names no account, the limit of five
+ * applies to the network of the sign-in.
  */
 const MOST = 300;
 

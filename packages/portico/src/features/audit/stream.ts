@@ -30,7 +30,7 @@ export class LineStream {
 
 /**
  * The flags for opening the target. `O_NONBLOCK` prevents a pipe without a reader from blocking the
- * whole process. It has no effect on files.
+ * whole process. The flag has no effect on files.
  */
 const APPENDING =
   // Windows does not have `O_NONBLOCK`.

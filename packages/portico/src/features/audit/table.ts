@@ -7,7 +7,7 @@ import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
  * The table `oauth_audit` with the stored events. Each row is inserted once and deleted when it is
- * old. It changes only if its person is erased: a pseudonym then replaces the person.
+ * old. A row changes only if its user is erased. A pseudonym then replaces the user.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
@@ -79,8 +79,8 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   /**
-   * Replaces a person with the pseudonym `by` in at most `limit` rows. The first parameter names
-   * the columns that contain the person. Returns the number of changed rows.
+   * Replaces a user with the pseudonym `by` in at most `limit` rows. The first parameter names the
+   * columns that contain the user. Returns the number of changed rows.
    */
   async #replace(
     [provider, id]: PersonColumns,
@@ -95,9 +95,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // Update the rows by id only. With the person in the condition, MariaDB would read and lock all
-    // rows of that person. The id is enough, because a row never changes to another person. Also
-    // clear the address and the request id, because they could identify the person.
+    // Update the rows by id only. With the user in the condition, MariaDB would read and lock all
+    // rows of that user. The id is enough, because a row never changes to another user. Also clear
+    // the address and the request id, because they could identify the user.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -149,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The person's id, if there is a provider. Otherwise `console` or null. */
+  /** The user's id, if there is a provider. Otherwise `console` or null. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

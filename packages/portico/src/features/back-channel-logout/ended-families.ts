@@ -7,7 +7,7 @@ import { placeholders } from '../../store/sql/statements.ts';
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** If true, the authorization ends only if no tokens were issued for it. */
+  /** If true, the authorization ends only if no tokens were issued for the authorization. */
   readonly keepsAccess: boolean;
   /** When the request that creates the authorization started, in milliseconds since 1970. */
   readonly createdAt: number;

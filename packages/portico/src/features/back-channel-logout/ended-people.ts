@@ -7,14 +7,14 @@ const KEPT = 3_600_000;
 /** The longest time that a host's transaction may take to commit, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Call this function after the commit. It corrects the stored time at which the sessions ended. */
+/** Corrects the stored time at which the sessions ended. Call this function after the commit. */
 export type Committed = (now: number) => Promise<void>;
 
 /**
- * Records when all sessions of a person last ended. A session in which no one signed in to a client
- * has no row, but a running request may still use it. So each request compares the time when it
- * read the session with the time recorded here. The request and the sign-out both write the
- * person's row first, so one of them waits for the other.
+ * Records when all sessions of a user last ended. A session in which the user signed in to no
+ * client has no row, but a running request may still use the session. So each request compares the
+ * time when it read the session with the time recorded here. Both the request and the sign-out
+ * first write the user's row, so that one waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -27,7 +27,7 @@ export class EndedPeople {
 
   /**
    * Returns whether an authorization may begin in a session that the server read from the host at
-   * `readAt`. The person's sessions cannot end until the caller's transaction ends.
+   * `readAt`. The user's sessions cannot end until the caller's transaction ends.
    */
   async mayBegin(
     connection: SqlConnection,
@@ -42,8 +42,8 @@ export class EndedPeople {
   }
 
   /**
-   * Ends all sessions of the person except one. Before this transaction commits, another request
-   * may still read the old sessions from the host. So this method first stores a later time, which
+   * Ends all sessions of the user except one. Before this transaction commits, another request may
+   * still read the old sessions from the host. So this method first stores a later time, which
    * `Committed` corrects after the commit.
    */
   async end(

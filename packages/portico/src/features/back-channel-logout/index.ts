@@ -16,10 +16,10 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of rows per batch. */
+/** The number of rows that one batch removes. */
 const BATCH = 100;
 
-/** Notifies clients when a person signs out (OpenID Connect Back-Channel Logout 1.0). */
+/** Notifies clients when a user signs out (OpenID Connect Back-Channel Logout 1.0). */
 export const backChannelLogout = defineFeature({
   name: 'back_channel_logout',
   config: backChannelLogoutShape,

@@ -8,7 +8,7 @@ const LIFETIME = 120;
 export interface LogoutTokenContents {
   readonly issuer: string;
   readonly clientId: string;
-  /** The person's `sub`. */
+  /** The user's `sub`. */
   readonly subject: string;
   /** The claim `sid`: the client's identifier for the ended session. */
   readonly sid: string;

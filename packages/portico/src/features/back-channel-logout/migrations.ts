@@ -3,10 +3,10 @@ import type { Migration } from '@portico/sql';
 /**
  * The tables of this feature:
  *
- * - `oauth_sessions`: the host's sessions in which people signed in to clients. The `sid` for each
+ * - `oauth_sessions`: the host's sessions in which users signed in to clients. The `sid` for each
  *   client is derived from `sid_key`. After a session has ended, its row stays for an hour, so that
  *   a request that is still running cannot use the session.
- * - `oauth_session_people`: when all sessions of a person last ended, including sessions without a
+ * - `oauth_session_people`: when all sessions of a user last ended, including sessions without a
  *   row.
  * - `oauth_session_clients`: the authorizations that began in a session.
  */

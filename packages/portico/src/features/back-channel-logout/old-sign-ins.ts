@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 
 /** The minimum time that the server keeps a completed sign-in, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
-/** The time between two further checks of a sign-in or session, in milliseconds (seven days). */
+/** The time until a sign-in or session is checked again, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
  * The minimum time that an authorization with tokens is stored after it began, in milliseconds. The
@@ -24,7 +24,7 @@ interface OldClient {
   readonly created_at: number;
   /** Null if the authorization is not stored. */
   readonly family_id: string | null;
-  /** How many times the client got tokens, or null if it never did. */
+  /** How many times the client got tokens. Null if the client never got tokens. */
   readonly issued: number | null;
 }
 
@@ -63,7 +63,8 @@ export async function pruneSignIns(
 }
 
 /**
- * Returns when to check a sign-in again. Returns null if no client needs a notification about it.
+ * Returns when to check a sign-in again. Returns null if no client needs a notification about this
+ * sign-in.
  */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
@@ -77,8 +78,8 @@ function keptUntil(
 }
 
 /**
- * Removes rows that are no longer needed, and schedules the next check of the others. Skips rows
- * that another process has changed since this process read them.
+ * Removes rows that are no longer needed, and schedules the next check of the remaining rows. Skips
+ * rows that another process has changed since this process read them.
  */
 async function prune(
   database: Database,

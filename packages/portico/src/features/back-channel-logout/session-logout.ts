@@ -17,7 +17,7 @@ import { Sessions, type EndedClient } from './sessions.ts';
 export const LOGOUT = 'back_channel_logout';
 /** How long the server tries to reach a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The name of the session in an authorization's details. */
+/** The key in an authorization's details that holds the data about the session. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -25,7 +25,7 @@ interface KeptSession {
 }
 
 /**
- * Records which clients a person signed in to. When a session ends, notifies these clients and ends
+ * Records which clients a user signed in to. When a session ends, notifies these clients and ends
  * their access.
  */
 export class SessionLogout {
@@ -41,7 +41,7 @@ export class SessionLogout {
 
   /**
    * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
-   * ended since the server read the person from the host.
+   * ended since the server read the user from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -129,8 +129,8 @@ const SESSION_ENDED =
   'after a sign-out';
 
 /**
- * Returns the `sid` for an authorization's ID tokens. The details contain it until the session
- * ends.
+ * Returns the `sid` for an authorization's ID tokens. The details contain the `sid` until the
+ * session ends.
  */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;

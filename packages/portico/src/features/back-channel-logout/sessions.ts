@@ -9,12 +9,12 @@ import { pruneSignIns } from './old-sign-ins.ts';
 /** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * How long an authorization request may take, in milliseconds, without the lifetime of the
+ * How long an authorization request may take, in milliseconds, not counting the lifetime of the
  * authorization code.
  */
 const REQUEST_ENDED = 600_000;
 
-/** The maximum number of rows per statement. */
+/** The maximum number of rows that one statement writes. */
 const BATCH = 100;
 
 /** An authorization that begins in a session of the host. */
@@ -22,7 +22,7 @@ export interface SessionClient {
   /** The id of the authorization. */
   readonly familyId: string;
   readonly clientId: string;
-  /** The person's `sub`. */
+  /** The user's `sub`. */
   readonly subject: string;
   /** Whether the client keeps its access after the session ends. */
   readonly keepsAccess: boolean;
@@ -48,7 +48,7 @@ export interface EndedClient extends SessionClient {
 }
 
 /**
- * The host's sessions in which people signed in to clients. The store contains only hashes of the
+ * The host's sessions in which users signed in to clients. The store contains only hashes of the
  * session ids.
  */
 export class Sessions {
@@ -60,20 +60,20 @@ export class Sessions {
   /** `codeTtl` is the lifetime of an authorization code, in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // Twice the lifetime, because one new code can replace the first.
+    // Add twice the code's lifetime, because a new authorization code can replace the first one.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
   }
 
   /**
-   * Records that an authorization begins in this session of the person. Call it before you store
-   * the authorization. Returns the client's `sid` for the session. Returns null if the session has
-   * ended or belongs to another person.
+   * Records that an authorization begins in this session of the user. Call this method before you
+   * store the authorization. Returns the client's `sid` for the session. Returns null if the
+   * session has ended or belongs to another user.
    *
-   * The updates lock the rows of the session and the person. If the session, or all sessions of the
-   * person, end at the same time, one transaction waits for the other. Then either this method
-   * finds that the session has ended, or `end` finds this record.
+   * The updates lock the rows of the session and the user. If the session, or all sessions of the
+   * user, end at the same time, one transaction waits for the other. Then either this method finds
+   * that the session has ended, or `end` finds this record.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -81,8 +81,8 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // When to check this record again. By then, the server knows whether the person has completed
-    // the sign-in.
+    // When to check this record again. By then, the server knows whether the user has completed the
+    // sign-in.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -104,7 +104,9 @@ export class Sessions {
     });
   }
 
-  /** Returns the client's `sid` for the session, or null if no authorization began in it. */
+  /**
+   * Returns the client's `sid` for the session, or null if no authorization began in the session.
+   */
   async sid(session: string, clientId: string): Promise<string | null> {
     const hash = sessionHash(session);
     const { rows } = await this.#database.execute<{ sid_key: string }>(FIND_KEY, [hash]);
@@ -113,9 +115,9 @@ export class Sessions {
   }
 
   /**
-   * Ends sessions in the caller's transaction. Returns the authorizations that began in them and
-   * deletes their records. Returns an empty list for a session that ended earlier. Call `committed`
-   * after the commit.
+   * Ends sessions in the caller's transaction. Returns the authorizations that began in these
+   * sessions, and deletes the records about them. Returns an empty list for a session that ended
+   * earlier. Call `committed` after the commit.
    */
   async end(
     connection: SqlConnection,
@@ -138,7 +140,7 @@ export class Sessions {
     return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
-  /** Deletes everything about a person. */
+  /** Deletes everything about a user. */
   async forget(person: PersonReference): Promise<void> {
     const { provider, id } = person;
     await this.#database.transaction(async (connection) => {
@@ -154,7 +156,7 @@ export class Sessions {
    *
    * - sign-ins that were not completed
    * - sign-ins whose authorization no longer exists after ninety days
-   * - sessions without sign-ins, and old times at which people's sessions ended
+   * - sessions without sign-ins, and old times at which users' sessions ended
    */
   async prune(now: number, limit: number): Promise<number> {
     const signIns = await pruneSignIns(this.#database, now, limit);
@@ -163,9 +165,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the store does not know the session, adds it as ended, so that a request
-   * that is still running cannot begin an authorization in it. Another process may insert the row
-   * between these statements.
+   * Ends a session. If the store does not know the session, adds the session as ended, so that a
+   * request that is still running cannot begin an authorization in it. Another process may insert
+   * the session's row between these statements.
    */
   async #endOne(
     connection: SqlConnection,
@@ -211,8 +213,8 @@ const INSERT_CLIENT = insertInto(
   'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
 );
 /**
- * Also write a session that has already ended. An earlier call may have ended it without the
- * standbys receiving the change.
+ * Also update a session that has already ended. An earlier call may have ended the session before
+ * the standbys received the change.
  */
 const END = `UPDATE oauth_sessions SET ended_at = COALESCE(ended_at, ?), prune_after = ?
   WHERE session_hash = ?`;

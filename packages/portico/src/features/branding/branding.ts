@@ -21,8 +21,8 @@ type LogoName = keyof typeof LOGO_PATHS;
 
 /**
  * Returns the branding of the pages, from the application's `branding` or from
- * `oauth_server:branding`. Reads the logo files immediately: if a deployment replaces them, this
- * process keeps its files.
+ * `oauth_server:branding`. Reads the logo files immediately, so that this process keeps its logos
+ * if a deployment replaces the files.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,
@@ -82,7 +82,7 @@ const A_YEAR = 31_536_000;
 
 /**
  * Returns the response with a logo. If the URL contains the current version, browsers cache the
- * logo for a year. Otherwise, browsers check for a new logo each time. An SVG that a person opens
+ * logo for a year. Otherwise, browsers check for a new logo each time. An SVG that a user opens
  * directly cannot run scripts or load resources.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {

@@ -27,7 +27,10 @@ const brandingSchema = z.strictObject(
 /** The setting `branding` after validation. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** The branding of the pages. A setting that you leave out keeps Portico's default design. */
+/**
+ * The branding of the pages. Without a setting, the pages keep that part of Portico's default
+ * design.
+ */
 export interface BrandingInput {
   /**
    * The logo: a PNG, SVG, WebP or JPEG file in the application's folder, at most 256 KiB. Portico
@@ -47,7 +50,10 @@ export interface BrandingInput {
    * read, browsers darken the color until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent color in dark mode. If it is too dark, browsers lighten it. Default: `accent`. */
+  /**
+   * The accent color in dark mode. If this color is too dark, browsers lighten it. Default:
+   * `accent`.
+   */
   readonly accent_dark?: string | undefined;
 }
 

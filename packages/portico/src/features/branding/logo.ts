@@ -40,7 +40,7 @@ function isSvg(bytes: Uint8Array): boolean {
   return /^<svg[\s>]/.test(text.replace(PROLOGUE, ''));
 }
 
-/** Returns the file, or a short reason why it cannot be a logo. */
+/** Returns the logo, or a short reason why the file cannot be a logo. */
 export function readLogo(file: string): LogoFile | { readonly problem: string } {
   let bytes: Buffer<ArrayBuffer>;
   try {

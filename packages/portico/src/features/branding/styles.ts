@@ -5,8 +5,9 @@ import type { BrandingConfig } from './config.ts';
  * luminance (WCAG 2.2).
  *
  * In light mode, the brand color is darkened until its contrast with the page and the card is
- * 4.5:1. In dark mode, it is lightened in the same way. A color with enough contrast does not
- * change. So text on the accent color can always be white in light mode and black in dark mode.
+ * 4.5:1. In dark mode, the brand color is lightened in the same way. A color with enough contrast
+ * does not change. As a result, text on the accent color can always be white in light mode and
+ * black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65

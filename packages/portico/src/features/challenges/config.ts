@@ -9,8 +9,8 @@ export interface ChallengesConfig {
   /**
    * Whether a refusal by `token()` tells the client how to get a token. If true, the
    * `WWW-Authenticate` header contains `resource_metadata` (RFC 9728) and `scope`. A new
-   * authorization then also includes what the person has allowed this client before. Requires
-   * `oauth_server:audience`; Portico then publishes the metadata of this API. Default: false.
+   * authorization then also includes the scopes that the user has allowed this client before. Needs
+   * `oauth_server:audience`. Portico then publishes the metadata of this API. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }

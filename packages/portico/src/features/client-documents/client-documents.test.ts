@@ -28,7 +28,7 @@ const KEYED = {
   jwks_uri: 'https://client.example/keys',
 };
 
-/** The options in which a server differs from the default. */
+/** Server options that differ from the defaults. */
 interface Options {
   readonly isOn?: boolean;
   readonly takesKeys?: boolean;

@@ -31,14 +31,16 @@ interface Fetched extends Known {
   readonly replaces: number | null;
 }
 
-/** Finds clients whose id is the URL of a document that describes them (decision 35). */
+/** Finds clients whose id is the URL of a document that describes the client (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
-  /** What was fetched with each client. Contains only clients that are not stored yet. */
+  /**
+   * The document that was fetched for each client. Contains only clients that are not stored yet.
+   */
   readonly #fetched = new WeakMap<Client, Omit<Fetched, 'client'>>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -125,8 +127,9 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Returns the ID token algorithm for documents that name none. If the server has no key at all,
-   * returns the preferred algorithm. The error about `openid` can then name the missing key.
+   * Returns the ID token algorithm for documents that name no algorithm. If the server has no
+   * signing key at all, returns the preferred algorithm, so that the error about `openid` can name
+   * the missing key.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
@@ -187,16 +190,20 @@ export class ClientDocuments implements ClientSource {
     return running;
   }
 
-  /** Whether the document is fresh. It is not if the clock was set back since the fetch. */
+  /**
+   * Whether the document is fresh. If the clock was set back since the fetch, the document is not
+   * fresh.
+   */
   #isFresh({ freshUntil }: Known): boolean {
     const now = this.#server.clock();
     return freshUntil > now && freshUntil <= now + LONGEST_FRESH;
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. It is older if another
-   * process has stored a document since: that document may be fresh for a shorter time (RFC 9111
-   * section 4). It is also older if an operator blocked the URL after the document was remembered.
+   * Whether the remembered document is at least as new as the stored one. The remembered document
+   * is older if another process has stored a newer document, which may be fresh for a shorter time
+   * (RFC 9111 section 4). The remembered document is also older if an operator blocked the URL
+   * after the fetch.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -208,16 +215,16 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants was unblocked by an operator, and its document was not read since.
+    // A client without grants was unblocked by an operator, and its document has not been read
+    // since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // The stored scopes may be incomplete, if the process that stored the client offered fewer
-    // scopes.
+    // The stored scopes are incomplete if the process that stored the client offered fewer scopes.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Since it was stored, client keys,
-   * bound tokens or a profile may have been turned on or off.
+   * Whether the stored client fits the current configuration. Since the client was stored, client
+   * keys, bound tokens or a profile may have been turned on or off.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

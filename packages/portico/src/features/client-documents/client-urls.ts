@@ -4,8 +4,8 @@ import { hostProblem, type DocumentHosts } from '../../http/outbound/hosts.ts';
 
 /**
  * Returns why `oauth_server:client_id_metadata_documents` rejects this client id
- * (draft-ietf-oauth-client-id-metadata-document-02 section 3). Returns null if it accepts the id,
- * or if the id is not a URL.
+ * (draft-ietf-oauth-client-id-metadata-document-02 section 3). Returns null if the setting accepts
+ * the id, or if the id is not a URL.
  */
 export function urlRefusal(clientId: string, config: boolean | DocumentHosts): string | null {
   if (!isClientUrl(clientId)) return null;

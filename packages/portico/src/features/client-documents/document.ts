@@ -33,7 +33,7 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The protections that a client can require. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm for documents that name none. */
+  /** The ID token algorithm for documents that name no algorithm. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
@@ -41,7 +41,9 @@ export interface DocumentRules extends KeyRules {
 
 /** The rules for the URLs of keys. */
 export interface KeyRules {
-  /** Returns why Portico cannot fetch keys from this URL, or null if it can. */
+  /**
+   * Returns why Portico cannot fetch keys from this URL. Returns null if Portico can fetch them.
+   */
   readonly keysRefusal: (url: string) => string | null;
   /** Whether Portico can fetch keys from any port, for development. Defaults to false. */
   readonly anyPort?: boolean | undefined;
@@ -190,8 +192,8 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
  * document names `none` as the method or in the list of methods (OpenID Connect Relying Party
  * Metadata Choices), or names no method.
  *
- * All other clients are rejected. The server would accept them with weaker authentication than
- * their documents require.
+ * All other clients are rejected, because the server could accept them only with weaker
+ * authentication than their documents require.
  */
 function readKeys(
   document: KeyMembers,
@@ -243,8 +245,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use, and skips the others. A document also lists
- * redirect URIs that the client uses with other servers.
+ * Returns the redirect URIs that this server can use, and skips all other redirect URIs. A document
+ * also lists redirect URIs that the client uses with other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -265,8 +267,9 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the offered scopes that the document names, or all offered scopes if it names none. The
- * person's permissions limit the scopes further. A public client never gets `mcp:service`.
+ * Returns the offered scopes that the document names, or all offered scopes if the document names
+ * no scopes. The user's permissions limit the scopes further. A public client never gets
+ * `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

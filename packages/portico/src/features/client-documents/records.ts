@@ -22,7 +22,7 @@ export interface DocumentClient {
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row contains the data of the document that the server last showed to a person.
+ * Each row contains the data of the document that the server last showed to a user.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -32,8 +32,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, even if it is revoked, and when its document stops
-   * being fresh.
+   * Returns the client whose id is this URL, and when the client's document stops being fresh. Also
+   * returns revoked clients.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -46,13 +46,14 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client existed and `new` if it
-   * did not. Changes nothing and returns `revoked` if the client is revoked, or was unblocked after
-   * the document was read.
+   * Stores the document's current contents. Returns `known` if the client already existed, and
+   * `new` if it did not exist. Changes nothing and returns `revoked` if the client is revoked, or
+   * was unblocked after the document was read.
    *
    * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
-   * there was none. If other contents were stored since, they stay, but stop being fresh: no one
-   * knows which contents are newer. Returns `overtaken`.
+   * there was no row. If different contents were stored in the meantime, returns `overtaken`. The
+   * stored contents then stay, but stop being fresh, because the server cannot know which contents
+   * are newer.
    */
   async keepDocumentClient(
     client: Client,
@@ -62,15 +63,17 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The insert failed: another process has stored the client, or an operator has blocked it.
+    // The insert failed: another process has stored the client, or an operator has blocked the
+    // client.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
 
   /**
    * Unblocks a revoked document client and treats it as a new client. Until its document is stored
-   * again, the client has no redirect URIs and no grants. Its earlier authorizations and tokens
-   * end, including those that are just being issued. Returns false if the client is not revoked.
+   * again, the client has no redirect URIs and no grants. The client's earlier authorizations and
+   * tokens end, including tokens that are just being issued. Returns false if the client is not
+   * revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -80,7 +83,10 @@ export class DocumentClientRecords {
     );
   }
 
-  /** Updates the row, unless its contents are neither the replaced ones nor these. */
+  /**
+   * Updates the row. Returns false if the row contains neither the replaced contents nor the new
+   * contents.
+   */
   async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
       ...contentsOf(client),
@@ -93,7 +99,10 @@ export class DocumentClientRecords {
     return affected === 1;
   }
 
-  /** Ends the freshness of the stored contents if they differ from this client's. */
+  /**
+   * Ends the freshness of the stored contents if they differ from the contents of this client's
+   * document.
+   */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
     if (kept?.registeredBy !== 'document' || kept.revokedAt !== null || kept.grants.length === 0)
@@ -122,9 +131,9 @@ function contentsOf(client: Client): readonly SqlParameter[] {
  * Unblocks the client. Updates its row first, so that other transactions see the client unblocked
  * only after its earlier authorizations have ended.
  *
- * Ends requests before authorizations. A person may answer a request at the same time. Either this
- * function waits for the answer and then finds its authorization, or the answer finds that the
- * request has ended.
+ * Ends consent requests before authorizations. A user may answer a consent request at the same
+ * time. Either this function waits for the answer and then finds its authorization, or the answer
+ * finds that the request has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -199,8 +208,9 @@ async function getKeys(
 }
 
 /**
- * Finds the client's waiting and pushed requests. Their parameters are stored as JSON. If the URL
- * contains `_` or `%`, the pattern matches too many rows, so the results are checked again.
+ * Finds the client's waiting and pushed requests by a pattern, because the parameters of requests
+ * are stored as JSON. If the client's URL contains `_` or `%`, the pattern matches too many rows,
+ * so each result is checked again.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -245,8 +255,8 @@ const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = -ABS(document_
   AND grants <> ''`;
 
 /**
- * Removes the client's redirect URIs and grants. They are stored again when a process reads the
- * client's document after this statement.
+ * Removes the client's redirect URIs and grants. The redirect URIs and grants are stored again when
+ * a process next reads the client's document.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -9,25 +9,25 @@ import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scope
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
-/** A device request that the person can answer now. */
+/** A device request that the user can answer now. */
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
-  /** The scopes that this person can allow. */
+  /** The scopes that this user can allow. */
   readonly scopes: readonly string[];
 }
 
-/** A question that a person answers. */
+/** A question that a user answers. */
 export interface AnsweredQuestion {
   readonly id: string;
   /** The scopes that the question showed. */
   readonly scopes: readonly string[];
 }
 
-/** How long a device can fetch its tokens after the person has allowed access, in milliseconds. */
+/** How long a device can fetch its tokens after the user has allowed access, in milliseconds. */
 const FETCH_TIME = 60_000;
 
-/** Finds device requests by user code, and records people's answers. */
+/** Finds device requests by user code, and records the answers to them. */
 export class Approvals {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -40,8 +40,8 @@ export class Approvals {
   }
 
   /**
-   * Returns the request with this user code if the person can answer it now. Returns null in these
-   * cases:
+   * Returns the request with this user code if the visitor can answer the request now. Returns null
+   * in these cases:
    *
    * - The code is unknown or has expired.
    * - The request already has an answer.
@@ -57,8 +57,8 @@ export class Approvals {
   }
 
   /**
-   * Stores the question as a consent request. An operation that ends a person's consent requests
-   * then also ends the question. Returns the question's id, which the form contains.
+   * Stores the question as a consent request. An operation that ends a user's consent requests then
+   * also ends the question. Returns the question's id, which the form contains.
    */
   async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
@@ -84,8 +84,8 @@ export class Approvals {
   }
 
   /**
-   * Allows the request for the shown scopes that the person can still allow. Returns false if the
-   * request or the question can no longer be answered. If this person has already allowed the
+   * Allows the request for the shown scopes that the user can still allow. Returns false if the
+   * request or the question can no longer be answered. If this user has already allowed the
    * request, returns true.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
@@ -98,7 +98,7 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The question was stored before the subject is read here. So if the person is erased now, the
+    // The question was stored before the subject is read here. So if the user is erased now, the
     // erasure either ends the question or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
@@ -143,14 +143,17 @@ export class Approvals {
     return true;
   }
 
-  /** Returns the stored question if this person was asked it. Returns null if it was removed. */
+  /**
+   * Returns the stored question if the page asked this user. Returns null if the question was
+   * removed.
+   */
   async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {
     const found = await this.#server.store.consentRequests.findConsentRequest(tokenHash(id));
     return found !== null && samePerson(found.asked.person, user.reference) ? found : null;
   }
 
   /**
-   * Whether this person has already allowed the request, for example because the browser sent the
+   * Whether this user has already allowed the request, for example because the browser sent the
    * form twice.
    */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {

@@ -7,9 +7,9 @@ import type { Client } from '../../store/client.ts';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Returns why the client may not use the grant, for the log, or null if it may. Only clients that
- * an operator registered may use it. The grant has no redirect URI that shows the person where the
- * access goes, so another client could use a false name.
+ * Returns why the client may not use the device grant, for the log. Returns null if the client may
+ * use the grant. Only clients that an operator registered may use it: this grant has no redirect
+ * URI that shows the user where the access goes, so any other client could use a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

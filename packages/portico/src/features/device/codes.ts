@@ -2,7 +2,7 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
-/** The person's answer, or `void` if an operator ended the request. */
+/** The user's answer, or `void` if an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
 
 /** A device's request. Times are in milliseconds since 1970. */
@@ -18,9 +18,9 @@ export interface DeviceRequest {
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** The answer. Null until the person answers. */
+  /** The answer. Null until the user answers. */
   readonly outcome: Outcome | null;
-  /** The authorization and the hash of its code. Null unless the person has allowed the request. */
+  /** The authorization and the hash of its code. Null unless the user has allowed the request. */
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
@@ -80,7 +80,7 @@ export class DeviceCodes {
     return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request whose code no person has seen. */
+  /** Removes a request whose code no user has seen. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,
@@ -98,9 +98,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks for the person's answer. Returns `answered` if the person has
-   * answered. Returns `early` if the device asked before its interval was over. The interval then
-   * grows by `growth` milliseconds.
+   * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
+   * Returns `early` if the device polled before its interval was over. The interval then grows by
+   * `growth` milliseconds.
    */
   async poll(
     deviceHash: string,
@@ -115,7 +115,7 @@ export class DeviceCodes {
 
   /**
    * Allows the request and begins the authorization, or does neither. `question` is the hash of the
-   * question that the person answers. Returns false if the request has an answer or has expired, or
+   * question that the user answers. Returns false if the request has an answer or has expired, or
    * if the question was answered or has ended.
    */
   allow(
@@ -129,7 +129,7 @@ export class DeviceCodes {
     return this.#allowing.begin(claim, allowed, now, { question });
   }
 
-  /** Denies the request. Returns false if it has another answer or has expired. */
+  /** Denies the request. Returns false if the request has another answer or has expired. */
   async deny(userHash: string, now: number): Promise<boolean> {
     return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
   }
@@ -141,9 +141,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends those that wait for an answer.
-   * Returns how many it ended, and the last key that it read. The key is null if there are no more
-   * requests.
+   * Reads the first `limit` requests after this key, and ends the requests that wait for an answer.
+   * Returns the number of ended requests, and the last key that was read. The key is null if there
+   * are no more requests.
    */
   endWaiting(
     after: string,
@@ -179,7 +179,8 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// Set the interval last. In MySQL, the assignments after it would use its new value.
+// Set the interval last. In MySQL, assignments after the interval would use the interval's new
+// value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 

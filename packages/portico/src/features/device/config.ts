@@ -8,7 +8,7 @@ export const deviceShape = {
 export interface DeviceConfig {
   /**
    * Whether clients on devices without a browser can request access (RFC 8628). The device shows a
-   * code, and the person types it on a page at `/oauth/device`. Needs `npx portico db:migrate up`.
+   * code, and the user types it on a page at `/oauth/device`. Needs `npx portico db:migrate up`.
    * Default: false.
    */
   readonly device_authorization?: boolean | undefined;

@@ -113,8 +113,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Count again after the insert. If several requests arrive at the same time, each counts those
-   * that were inserted before it.
+   * Count again after the insert. If several requests arrive at the same time, each request counts
+   * the requests that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

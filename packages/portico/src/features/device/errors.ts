@@ -1,13 +1,13 @@
 declare module '../../errors.ts' {
   interface FurtherErrorCodes {
-    /** The person has not answered yet. */
+    /** The user has not answered yet. */
     readonly authorization_pending: true;
-    /** The device asked again too early. Its interval grows by five seconds. */
+    /** The device polled too early. The device's interval grows by five seconds. */
     readonly slow_down: true;
-    /** The person did not answer in time. */
+    /** The user did not answer in time. */
     readonly expired_token: true;
   }
 }
 
-/** The error codes of RFC 8628 section 3.5, in addition to those of RFC 6749. */
+/** The error codes of RFC 8628 section 3.5, in addition to the error codes of RFC 6749. */
 export const DEVICE_ERRORS = ['authorization_pending', 'slow_down', 'expired_token'] as const;

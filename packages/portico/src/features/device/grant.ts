@@ -16,8 +16,8 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much too early a device may poll, in milliseconds, because the network delays some requests
- * more than others.
+ * How many milliseconds before the end of its interval a device may poll. This tolerance is needed
+ * because the network delays some requests more than others.
  */
 const SLACK = 1000;
 /** How much the interval grows when a device polls too early, in milliseconds. */
@@ -34,9 +34,9 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 }
 
 /**
- * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). If the code is used a second time, nothing is revoked. The code never passes through a
- * browser, and a device may send it in two requests at the same time.
+ * Tells a device whether the user has answered, and issues tokens once (RFC 8628 sections 3.4 and
+ * 3.5). If a device code is used a second time, nothing is revoked: the code never passes through a
+ * browser, and a device may send the code in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the person has answered it since it was read. Otherwise, throws. */
+  /** Returns the request if the user has answered since the request was read. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };
@@ -102,7 +102,10 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns the scopes that the person still has the permission for. Throws if there are none. */
+  /**
+   * Returns the scopes that the user still has the permission for. Throws if there are no such
+   * scopes.
+   */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

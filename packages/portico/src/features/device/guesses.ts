@@ -1,15 +1,15 @@
 import type { Visitor } from '../../host/accounts.ts';
 import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
-/** How many wrong codes a person may send in a quarter of an hour before they have to wait. */
+/** How many wrong codes a user may send in a quarter of an hour before they have to wait. */
 const FREE = 10;
 /**
- * The random number for `FailedAttempts`. With it, a person who has to wait never gets through
- * early. This is safe, because people can slow down only themselves.
+ * The random number for `FailedAttempts`. With this number, a user who has to wait can never try
+ * again early. This is safe, because users can slow down only themselves.
  */
 const NEVER = () => 1;
 
-/** Slows down a person who guesses codes (RFC 8628 section 5.1). */
+/** Slows down a user who guesses codes (RFC 8628 section 5.1). */
 export class Guesses {
   readonly #attempts: FailedAttempts;
 
@@ -19,7 +19,7 @@ export class Guesses {
   }
 
   /**
-   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt counts as a
+   * Calls `find`, unless this user has to wait. If `find` returns null, the attempt counts as a
    * wrong code.
    */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {

@@ -18,7 +18,7 @@ declare module '../../store/pruning.ts' {
   }
 }
 
-/** The number of requests that are removed or ended per batch. */
+/** The number of device requests that one batch removes or ends. */
 const BATCH = 100;
 /** How long expired requests are kept, in milliseconds. */
 const MARGIN = 3_600_000;
@@ -67,8 +67,8 @@ export const device = defineFeature({
         remove: (limit) => codes.removeExpired(clock() - MARGIN, limit),
       },
     };
-    // A client with a security profile cannot use the grant. If the whole server has a profile,
-    // offer nothing that it would refuse to every client.
+    // A client with a security profile cannot use the grant. If the whole server has a profile, do
+    // not offer the grant, because the server would refuse it to every client.
     if (profiles.servers !== null) return stored;
     return {
       ...stored,

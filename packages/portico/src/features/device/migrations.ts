@@ -5,8 +5,8 @@ import type { Migration } from '@portico/sql';
  *
  * - `address` is where the request came from.
  * - `poll_after` and `poll_interval` are in milliseconds.
- * - `family_id` and `grant_hash` are the authorization and its code, once the person has allowed
- *   the request.
+ * - `family_id` and `grant_hash` are the authorization and its code, once the user has allowed the
+ *   request.
  */
 const codes: Migration = {
   name: 'oauth_server_device_0001_codes',

@@ -22,7 +22,7 @@ import { deviceQuestion } from './question.ts';
 import { LONGEST_TYPED, readUserCode, shownUserCode } from './user-code.ts';
 import type { DeviceView } from './view.ts';
 
-/** The path of the page where people enter codes, below `base_path`. */
+/** The path of the page where users enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
 /** The name of this page in refusals. */
@@ -32,7 +32,7 @@ const PLACE = 'The page for device codes';
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
 /**
- * The page where a signed-in person enters a device's code and answers its request (RFC 8628
+ * The page where a signed-in user enters a device's code and answers the device's request (RFC 8628
  * section 3.3).
  */
 export class VerificationPage {
@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If the link contains a code, the form shows it, but
-   * the server does not look it up.
+   * Handles GET. Shows the form for the code. If the link contains a code, the form shows the code,
+   * but the server does not look it up.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -67,7 +67,7 @@ export class VerificationPage {
     });
   }
 
-  /** Handles POST. The form contains the code or the person's answer. */
+  /** Handles POST. The form contains the code or the user's answer. */
   async answer(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
@@ -150,7 +150,7 @@ export class VerificationPage {
     });
   }
 
-  /** Records the answer. The form's token proves that this person saw exactly this question. */
+  /** Records the answer. The form's token proves that this user saw exactly this question. */
   async #decide(
     visitor: Visitor,
     form: Parameters,
@@ -167,8 +167,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the person out, so that another person can sign in and enter the code. If the link
-   * contained the code, the page shows it again after sign-in.
+   * Signs the user out, so that another user can sign in and enter the code. If the link contained
+   * the code, the page shows the code again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -202,7 +202,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a message with a link. By default, the link leads to the start page. */
+  /** Shows a message with a link. By default, this is a link to the start page. */
   #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
     const { config, paths } = this.#server;
     const values = { server: config.name };
@@ -221,7 +221,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page, which leads back to this page. */
+  /** Returns the URL of the sign-in page, from which the user returns to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));
@@ -275,8 +275,8 @@ function codeForm({ user }: Visitor): readonly string[] {
 }
 
 /**
- * Returns the values that the token of the answer form protects: the code, the scopes, the person
- * and the question.
+ * Returns the values that the token of the answer form protects: the code, the scopes, the user and
+ * the question.
  */
 function answerForm(
   { user }: Visitor,

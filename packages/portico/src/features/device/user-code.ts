@@ -28,8 +28,8 @@ export function shownUserCode(code: string): string {
 }
 
 /**
- * Returns the code that a person typed, without separators. Ignores case and spaces. Returns null
- * if the text cannot be a code, for example if a character is wrong or missing.
+ * Returns the code that a user typed, without separators. Ignores case and spaces. Returns null if
+ * the text cannot be a code, for example if a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -46,7 +46,7 @@ export function readUserCode(typed: string): string | null {
 
 /**
  * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
- * normalize. If a person types more, the page shows only the beginning again.
+ * normalize. If a user types more, the page shows only the beginning again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

@@ -62,8 +62,8 @@ export class BindingDemands {
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // DPoP was turned off after the client began to require it. Refuse the token, because a token
-    // without a key would be less safe.
+    // DPoP was turned off after the client began to require DPoP. Refuse the token, because an
+    // unbound token would be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

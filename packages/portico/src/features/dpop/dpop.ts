@@ -33,9 +33,9 @@ export class Dpop {
   }
 
   /**
-   * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
-   * for a request without a proof. Throws a DpopError if the proof is not valid. Call `claim`
-   * before you act on the proof.
+   * Checks the proof in a request, and the proof's nonce if a nonce is required. Writes nothing.
+   * Returns null for a request without a proof. Throws a DpopError if the proof is not valid. Call
+   * `claim` before you act on the proof.
    */
   async check(
     { proof: text, method, url }: ProofRequest,
@@ -56,7 +56,10 @@ export class Dpop {
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 
-  /** Permanently marks the proof as used. Throws a DpopError if any process has used it before. */
+  /**
+   * Permanently marks the proof as used. Throws a DpopError if any process has already marked the
+   * proof as used.
+   */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');

@@ -12,13 +12,13 @@ declare module '../../errors.ts' {
 /** The error codes from RFC 9449 sections 5 and 8. */
 export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
 
-/** The messages of the server's own endpoints. */
+/** The error messages of the server's own endpoints. */
 const MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
   use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
 };
 
-/** The messages of resources. */
+/** The error messages of resources. */
 export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',

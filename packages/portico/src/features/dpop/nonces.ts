@@ -19,8 +19,9 @@ const NAME = '; dpop nonce';
 
 /**
  * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8). A nonce is the
- * encrypted time. Every process of the installation can create and decrypt it, so the server stores
- * nothing. A client that sends no nonce or an old one gets a new nonce and repeats its request.
+ * encrypted time. Every process of the installation can create and decrypt nonces, so the server
+ * stores nothing. A client that sends no nonce or an old nonce gets a new nonce and repeats its
+ * request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;

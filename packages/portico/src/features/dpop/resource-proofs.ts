@@ -8,7 +8,7 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
  * A request's proof, and the server that has marked it as used. The same server may check a request
- * several times, but it marks the proof as used only once.
+ * several times, but marks the proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
@@ -31,7 +31,7 @@ export class ResourceProofs {
 
   /**
    * Returns null if the request proves the key and the proof was not used before. Otherwise,
-   * returns the reason for the refusal. `asked` returns the request.
+   * returns the reason for the refusal. `asked` returns the request whose proof is checked.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -51,7 +51,7 @@ export class ResourceProofs {
 
   /**
    * Checks the proof. Marks the proof as used only after all checks, so that a request with another
-   * key does not use it up.
+   * key does not use up the proof.
    */
   async #judge(
     request: Request,
@@ -82,8 +82,8 @@ export class ResourceProofs {
 
   /**
    * Returns the public URL of the request, independent of the `Host` header. Returns null if URL
-   * parsers would change the target. A router may see another path in such a target, so no proof is
-   * accepted for it.
+   * parsers would change the target. A router may see another path in such a target, so the server
+   * accepts no proof for it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

@@ -10,8 +10,8 @@ export const fapi2Shape = {
 export interface Fapi2Config {
   /**
    * `fapi2` applies the FAPI 2.0 Security Profile to every client, and turns on the features that
-   * the profile requires. To apply it to single clients, leave this out and use
-   * `oauth:client:create --profile fapi2`. Default: none.
+   * the profile requires. To apply the profile only to certain clients, leave this setting out and
+   * use `oauth:client:create --profile fapi2`. Default: none.
    */
   readonly profile?: 'fapi2' | undefined;
 }

@@ -15,7 +15,7 @@ export interface ProfiledSwitches {
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /** In seconds. */
   readonly code_ttl: number;
-  /** The accepted issuers of assertions. */
+  /** The issuers whose assertions the server accepts. */
   readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
 }
 
@@ -28,7 +28,7 @@ interface ProfiledIssuer {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the number of the item in it. */
+  /** The section of the profile, and the number of the item in that section. */
   readonly id: string;
   /** The requirement. Continues the sentence "An authorization server of the profile …". */
   readonly says: string;
@@ -41,9 +41,15 @@ export interface ProfileRule {
    * - `elsewhere`: outside Portico, for example in a proxy.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
-  /** Returns the problem of the configuration when the whole server uses the profile, or null. */
+  /**
+   * Returns the problem with the configuration if the whole server uses the profile. Returns null
+   * if there is no problem.
+   */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
-  /** Returns the setting to turn on when a client uses the profile, or null if it is on. */
+  /**
+   * Returns the setting that must be turned on when a client uses the profile. Returns null if the
+   * setting is on.
+   */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
    * Returns why a client cannot use the profile, or null if it can. Portico checks this whenever

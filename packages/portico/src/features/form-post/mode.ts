@@ -40,8 +40,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Sends the page with the form. By default, a script posts the form. If the page asks a question
-   * or scripts are turned off, the person clicks the button.
+   * Sends the page with the form. By default, a script posts the form. If the page asks the user to
+   * confirm, or if the browser runs no scripts, the user clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

@@ -21,7 +21,7 @@ const STYLES = `
 /** The content of the page and its form. */
 export interface FormPage {
   readonly words: Words;
-  /** The nonce for the styles. */
+  /** The nonce for the page's styles. */
   readonly nonce: string;
   /** The URL that receives the form. */
   readonly action: string;

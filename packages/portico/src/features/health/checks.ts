@@ -29,7 +29,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Skip this check if tables are missing. The schema check reports them.
+      // Skip this check if tables are missing. The schema check reports missing tables.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },
@@ -43,7 +43,7 @@ export function healthChecks({
     },
     async key() {
       const published = await keys.published().catch((error: unknown) => {
-        // Without a key, the key ring asks the store whether one is needed.
+        // Without a key, the key ring asks the store whether a key is needed.
         if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
         throw error;
       });

@@ -13,8 +13,8 @@ const healthPath = z.union([
 ]);
 
 /**
- * Returns why a probe cannot have this path, or null if it can. Each path must have only one
- * spelling. An empty path is rejected, because it would match the whole application.
+ * Returns why a probe cannot have this path, or null if the path is valid. Each path must have only
+ * one spelling. An empty path is rejected, because it would match the whole application.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn this probe off, set it to false';
@@ -49,8 +49,9 @@ export interface HealthConfig {
   /**
    * The paths of the health probes, below `base_path`. By default, they are `{ live:
    * '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false` disables
-   * both. Use an object to change or disable one of them. A kit application has both by default,
-   * unless it has its own routes with these paths. Without the kit, both are disabled by default.
+   * both. Use an object to change or disable a single probe. A kit application has both probes by
+   * default, unless it has its own routes with these paths. Without the kit, both probes are
+   * disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }

@@ -14,7 +14,7 @@ export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** Returns the probe endpoints with these paths. They read neither session nor cookies. */
+/** Returns the probe endpoints with these paths. The endpoints read neither session nor cookies. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
   /** Responds without a check, because any response shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);

@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 
 /**
  * What a server needs to handle requests: its store, its schema, and a signing key if a client
- * needs one.
+ * needs a signing key.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
@@ -56,8 +56,8 @@ export class Health {
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
   /**
-   * The run of the checks that has not finished yet. Further probes wait for it instead of starting
-   * another.
+   * The checks that have not finished yet. Further probes wait for these checks instead of starting
+   * new ones.
    */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
@@ -83,7 +83,7 @@ export class Health {
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, the result would look new for too long, so do not use it.
+    // If the clock was set back, the stored result would look new for too long, so do not use it.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();

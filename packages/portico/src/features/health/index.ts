@@ -17,7 +17,8 @@ declare module '../../authorization-server.ts' {
 }
 
 /**
- * Adds two health probes. One shows whether the process is alive, the other whether it is ready.
+ * Adds two health probes. The liveness probe shows whether the process is alive. The readiness
+ * probe shows whether the process is ready for requests.
  */
 export const health = defineFeature({
   name: 'health',

@@ -7,7 +7,7 @@ export const jwtBearerShape = {
 
 export interface JwtBearerConfig {
   /**
-   * Whether clients can exchange a trusted issuer's assertion about a person (ID-JAG) for an access
+   * Whether clients can exchange a trusted issuer's assertion about a user (ID-JAG) for an access
    * token, without a consent page. Needs `trusted_issuers` and `npx portico db:migrate up`.
    * Default: false.
    */

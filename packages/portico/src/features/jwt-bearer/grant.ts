@@ -40,7 +40,7 @@ const OTHER_ACCOUNT =
   'Host.loadAccount returned an account with another provider or id than the link of the ' +
   'subject, or than Host.accountFor; return the same provider and id in both methods';
 
-/** Returns the grant type for assertions about people. */
+/** Returns the grant type for assertions about users. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
@@ -50,7 +50,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** A verified assertion about a person, and the access that it gives the client. */
+/** A verified assertion about a user, and the access that the assertion gives the client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;
@@ -59,7 +59,7 @@ interface Granted {
 }
 
 /**
- * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The person
+ * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The user
  * sees no consent page, because the issuer has already decided. The response contains neither a
  * refresh token nor an ID token.
  */
@@ -88,7 +88,7 @@ class JwtBearerGrant implements TokenGrant {
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
-    // Mark the assertion as used last, so that a refused request does not use it up.
+    // Mark the assertion as used last, so that a refused request does not use up the assertion.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
@@ -137,7 +137,7 @@ class JwtBearerGrant implements TokenGrant {
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
-  /** Returns the person's account. Throws if the account does not exist or may not sign in. */
+  /** Returns the user's account. Throws if the account does not exist or may not sign in. */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
     const person = await this.#access.accountFor(assertion, clock());
@@ -147,15 +147,16 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Require the account's own reference. If an account had two references, ending access for one
-    // of them would not end it for the other.
+    // Require the account's own reference. If an account had two references, ending the access for
+    // one reference would not end the access for the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of them. If neither the assertion
-   * nor the request names scopes, returns all scopes that the client and the resource share.
+   * Returns the scopes if the client and the resource have all of these scopes. If neither the
+   * assertion nor the request names scopes, returns all scopes that the client and the resource
+   * share.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -175,7 +176,9 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes that the person has the permission for. Throws if there are none. */
+  /**
+   * Returns the scopes that the user has the permission for. Throws if there are no such scopes.
+   */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -188,7 +191,7 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Begins the authorization. Throws if the person or an operator has ended the access in the
+   * Begins the authorization. Throws if the user or an operator has ended the access in the
    * meantime.
    */
   async #begin(
@@ -198,8 +201,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the person is erased at the same time, the subject is removed before this row. So either
-    // the call below assigns a new subject, or the authorization does not begin.
+    // If the user is erased at the same time, the subject is removed before this row. So either the
+    // call below assigns a new subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

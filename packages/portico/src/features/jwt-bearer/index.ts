@@ -29,12 +29,12 @@ declare module '../../authorization-server.ts' {
 
 /** The profile of the grant (draft-ietf-oauth-identity-assertion-authz-grant section 7.2). */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
-/** The number of rows per batch. */
+/** The number of rows that one batch removes. */
 const BATCH = 100;
 /** How long an unused row is kept after its last token expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
-/** Lets organizations' identity providers give clients access to accounts (ID-JAG). */
+/** Lets the identity providers of organizations give clients access to users' accounts (ID-JAG). */
 export const jwtBearer = defineFeature({
   name: 'jwt_bearer',
   config: jwtBearerShape,

@@ -13,7 +13,7 @@ export interface Link extends AssertedAccount {
 /** A page of links. The order of the links never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** Pass it as `after` to get the next page. Null on the last page. */
+  /** The cursor of the next page. Pass it as `after` to get that page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -68,7 +68,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes the person's links. Returns false if there are none. */
+  /** Removes the user's links. Returns false if there are none. */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
     return (await this.#database.execute(sql, [id, provider])).affected > 0;

@@ -113,8 +113,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Removes the subject's links in every tenant. Tokens that were issued through them stop working
-   * immediately. Throws an AccessError if the subject has no link.
+   * Removes the subject's links in every tenant. Tokens that were issued through these links stop
+   * working immediately. Throws an AccessError if the subject has no link.
    */
   async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
@@ -163,7 +163,7 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Whether Portico or the host knows the person. Asks the host last, so that an operator can end
+   * Whether Portico or the host knows the user. Asks the host last, so that an operator can end
    * stored access even if the host does not respond.
    */
   async #isKnown(person: PersonReference): Promise<boolean> {
@@ -193,7 +193,7 @@ export class OrganizationAccess implements GivenAccess {
 export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
 /**
- * Ended access to a person's account: the access of one client, or of all clients (`clientId` is
+ * Ended access to a user's account: the access of one client, or of all clients (`clientId` is
  * null).
  */
 interface Ended {

@@ -4,16 +4,16 @@ import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { removeWhere } from '../../store/sql/statements.ts';
 
-/** A person's account, and a client that an organization gave access to it. */
+/** A user's account, and a client that an organization gave access to the account. */
 export interface Pair {
   readonly person: PersonReference;
   readonly clientId: string;
 }
 
 /**
- * Reads and writes access from organizations (`oauth_given_access`), and the people who lost the
- * access of all clients (`oauth_given_access_ended`). A person in the second table can be accessed
- * only by clients that an operator allowed afterwards.
+ * Reads and writes access from organizations (`oauth_given_access`), and the users for whom the
+ * access of all clients was ended (`oauth_given_access_ended`). Only clients that an operator
+ * allowed afterwards can access the account of a user in the second table.
  */
 export class Pairs {
   readonly #database: Database;
@@ -24,7 +24,7 @@ export class Pairs {
     this.#beginning = new NewAuthorizations(database, USE);
   }
 
-  /** Adds the row that `begin` needs. Call it before you read the person's subject. */
+  /** Adds the row that `begin` needs. Call this method before you read the user's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
     // Set an earlier time, so that `begin` changes the row. A write that changes nothing would not
     // conflict with writes on other Galera nodes.
@@ -32,8 +32,8 @@ export class Pairs {
   }
 
   /**
-   * Begins an authorization. Returns false if the access has ended, or if the person was erased
-   * after `prepare`.
+   * Begins an authorization. Returns false if the access has ended, or if the user was erased after
+   * `prepare`.
    */
   begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
@@ -45,27 +45,30 @@ export class Pairs {
     return (await this.#database.execute(IS_VALID, values)).rows.length > 0;
   }
 
-  /** Whether the person or an operator has ended the access. */
+  /** Whether the user or an operator has ended the access. */
   async hasEnded(pair: Pair): Promise<boolean> {
     const hash = pairHash(pair);
     const values = [hash, personHash(pair.person), hash];
     return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /** Ends one client's access to the person's account, even if no organization has given it yet. */
+  /**
+   * Ends one client's access to the user's account, even if no organization has given the client
+   * access yet.
+   */
   async end(pair: Pair, now: number): Promise<void> {
     const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
     await this.#write(pair, row, END, [now, pairHash(pair)]);
   }
 
-  /** Ends all clients' access to the person's account, including clients that never had access. */
+  /** Ends all clients' access to the user's account, including clients that never had access. */
   async endAll({ provider, id }: PersonReference, now: number): Promise<void> {
     const hash = personHash({ provider, id });
     const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
     const values = [hash, provider, id, now];
     await this.#database.transaction(async (connection) => {
-      // Repeat until one of the statements has changed a row. Another process may add or remove the
-      // row in between.
+      // Repeat until one of the two statements has changed a row. Another process may add or remove
+      // the row in between.
       let isDone = false;
       while (!isDone)
         isDone =
@@ -101,8 +104,8 @@ export class Pairs {
   }
 
   /**
-   * Removes the stored data about the person. Ended access stays ended, but its rows then contain a
-   * hash instead of the person. Returns false if nothing was stored.
+   * Removes the stored data about the user. Ended access stays ended, but its rows then contain a
+   * hash instead of the user. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     let changed = 0;
@@ -112,7 +115,7 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that were not used since this time. Keeps rows in which the person
+   * Removes at most `limit` rows that were not used since this time. Keeps rows in which the user
    * or an operator has ended or allowed access.
    */
   removeUnused(since: number, limit: number): Promise<number> {
@@ -122,8 +125,8 @@ export class Pairs {
   }
 
   /**
-   * Updates the row. If it does not exist, adds it. Repeats both statements if another process adds
-   * or removes the row in between.
+   * Updates the row, or adds the row if it does not exist. Repeats both statements if another
+   * process adds or removes the row in between.
    */
   async #write(
     pair: Pair,
@@ -163,7 +166,7 @@ const PAIR = `oauth_given_access
 const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
   VALUES (?, ?, ?, ?)`;
 
-/** The condition that access has not ended. Its parameter is the hash of the person. */
+/** The condition that access has not ended. Its parameter is the hash of the user. */
 const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
   (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
@@ -183,8 +186,8 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
 /**
- * Also sets the person's reference again. The reference is missing if the person was erased after
- * the access ended.
+ * Also sets the user's reference again. The reference is missing if the user was erased after the
+ * access ended.
  */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
@@ -193,8 +196,8 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
 /**
- * Removes the person's reference from rows with ended access. Rows with active access are deleted
- * instead: `endAll` could not find them without the reference.
+ * Removes the user's reference from rows with ended access. Rows with active access are deleted
+ * instead, because `endAll` could not find these rows without the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

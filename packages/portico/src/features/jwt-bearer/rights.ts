@@ -5,12 +5,12 @@ import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
-/** Reads from an assertion which access it grants (ID-JAG section 4.4.1). */
+/** Reads which access an assertion grants (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server does not support. Two of them restrict the assertion in a way that the
- * server cannot enforce. The third (`act`) says that another party acts for the person. The
- * server's tokens cannot express this (RFC 8693 section 4.1).
+ * Claims that this server does not support. Two of these claims restrict the assertion in a way
+ * that the server cannot enforce. The third claim (`act`) says that another party acts for the
+ * user, which the server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /**
@@ -64,8 +64,8 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
 /**
  * Returns the resource that the token is for, or undefined for the server's default resource.
  * `sent` is the parameter `resource` of the request. Throws a JwsError for a malformed claim.
- * Throws `invalid_target` if the request names another resource than the assertion, or if it must
- * choose one of several and does not.
+ * Throws `invalid_target` if the request names another resource than the assertion, or if the
+ * request must choose one of several resources and does not.
  */
 export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
   if (resource === undefined) {
@@ -88,9 +88,10 @@ export function resourceOf({ resource }: JsonObject, sent: string | undefined): 
 
 /**
  * Returns the scopes that both the assertion and the request name, without scopes that have no
- * effect here. If only one of them names scopes, returns those. If neither does, returns null.
- * Throws a JwsError for a malformed claim. Throws `invalid_scope` for a malformed parameter, or if
- * the two have no scope in common.
+ * effect here. If only the assertion or only the request names scopes, returns these scopes. If
+ * neither names scopes, returns null. Throws a JwsError for a malformed claim. Throws
+ * `invalid_scope` for a malformed parameter, or if the assertion and the request have no scope in
+ * common.
  */
 export function scopesOf(
   { scope }: JsonObject,

@@ -7,7 +7,7 @@ import type { LogoRecords } from './records.ts';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * Headers that make any image safe. If a person opens the image directly, no code runs, and the
+ * Headers that make any image safe. If a user opens the image directly, no code runs, and the
  * browser does not guess another media type.
  */
 const HARMLESS = {

@@ -1,7 +1,7 @@
 import type { Database } from '@portico/sql';
 import type { ClientLogo } from '../../store/client.ts';
 
-/** Reads client logos (`oauth_client_logos`). The core writes them with the client. */
+/** Reads client logos (`oauth_client_logos`). The core writes a logo together with its client. */
 export class LogoRecords {
   readonly #database: Database;
 

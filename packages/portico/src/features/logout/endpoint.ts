@@ -32,7 +32,7 @@ const PURPOSE = 'logout';
 
 type EndsSession = NonNullable<CompleteHost['endSession']>;
 
-/** Signs people out at a client's request (OpenID Connect RP-Initiated Logout 1.0). */
+/** Signs users out at a client's request (OpenID Connect RP-Initiated Logout 1.0). */
 export class LogoutEndpoint {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -49,7 +49,9 @@ export class LogoutEndpoint {
     this.#path = `${server.basePath}${LOGOUT_PATH}`;
   }
 
-  /** Handles GET. The browser sends a new request, or returns with an encrypted one. */
+  /**
+   * Handles GET. The browser sends a new request to sign out, or returns with an encrypted request.
+   */
   async show(request: Request): Promise<Reply> {
     const parameters = await readValid(() => unrepeated(new URL(request.url).searchParams));
     const sealed = parameters.get('request');
@@ -65,11 +67,11 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Handles POST. The form contains a client's request or the person's answer.
+   * Handles POST. The form contains a client's request or the user's answer.
    *
    * Browsers send no session cookie with a form from another site. So the response to a client's
-   * request is always a redirect, and the browser continues with GET. An answer without a session
-   * also continues with GET.
+   * request is always a redirect, and the browser continues with GET. If the user's answer arrives
+   * without a session cookie, the browser also continues with GET.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await readValid(() => formParameters(request));
@@ -91,8 +93,8 @@ export class LogoutEndpoint {
 
   /**
    * Ends the session. The browser returns to the client only if an operator registered the client
-   * or the person has used it. Without this rule, anyone could register a client to get a link that
-   * leads from this server to any site.
+   * or the user has used the client. Without this rule, anyone could register a client to get a
+   * link from this server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -102,8 +104,8 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any link can open the host's sign-out page. So after that page, redirect only to a client
-    // that an operator registered.
+    // Any site can link to the host's sign-out page. So after that page, redirect the browser only
+    // to a client that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
     if (next !== null) return redirectReply(next, status);
@@ -112,7 +114,7 @@ export class LogoutEndpoint {
     return this.#finish(request, done, status);
   }
 
-  /** Handles a browser without a signed-in person. */
+  /** Handles a browser without a signed-in user. */
   #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
     const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
     return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
@@ -160,7 +162,7 @@ export class LogoutEndpoint {
     });
   }
 
-  /** Returns the path where the browser continues the request. */
+  /** Returns the path at which the browser continues the sign-out request. */
   async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
     const query = new URLSearchParams({ request: await this.#seal(asked) });
     return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
@@ -178,7 +180,10 @@ export class LogoutEndpoint {
   }
 }
 
-/** Reads parameters. Throws the error page if one is repeated, because a person sees the answer. */
+/**
+ * Reads parameters. Throws the error page if a parameter is repeated, because a user sees the
+ * response.
+ */
 async function readValid(read: () => Parameters | Promise<Parameters>): Promise<Parameters> {
   try {
     return await read();
@@ -189,8 +194,8 @@ async function readValid(read: () => Parameters | Promise<Parameters>): Promise<
 }
 
 /**
- * Whether the browser opens a page that the person sees. An image on another site or a page that is
- * loaded in advance must not sign people out.
+ * Whether the browser opens a page that the user sees. An image on another site or a page that is
+ * loaded in advance must not sign users out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');
@@ -202,7 +207,7 @@ function requireToken(form: Parameters, visitor: Visitor, sealed: string): void 
     throw notAccepted('the csrf_token does not belong to this form, person and browser session');
 }
 
-/** Returns the values that the form's token protects: the request and the person. */
+/** Returns the values that the form's token protects: the request and the user. */
 function formFor({ user }: Visitor, sealed: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/logout', tokenHash(sealed), provider, id];

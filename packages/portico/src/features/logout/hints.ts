@@ -5,7 +5,7 @@ import type { Client } from '../../store/client.ts';
 
 /**
  * The content of a valid `id_token_hint`, which proves that this server issued the token for this
- * person and client.
+ * user and client.
  */
 export interface IdTokenHint extends OwnIdToken {
   readonly client: Client;

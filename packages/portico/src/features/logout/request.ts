@@ -13,10 +13,10 @@ import type { Client } from '../../store/client.ts';
 import { page } from '../../pages/words.ts';
 import { IdTokenHints } from './hints.ts';
 
-/** The metadata field for the URIs that people may return to. */
+/** The metadata field for the URIs to which browsers may return after sign-out. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The data about a request that the browser keeps, in encrypted form, while the person decides. */
+/** The data about a request that the browser keeps, in encrypted form, while the user decides. */
 export interface KeptRequest {
   /** The client that sent the request, or null if unknown. */
   readonly clientId: string | null;
@@ -41,7 +41,7 @@ export interface KeptRequest {
 export interface LogoutRequest extends KeptRequest {
   /** The client's name if an operator registered the client. Otherwise null. */
   readonly clientName: string | null;
-  /** Whether an operator registered the client. If not, anyone may have registered it. */
+  /** Whether an operator registered the client. If false, anyone may have registered the client. */
   readonly isVerified: boolean;
 }
 
@@ -115,9 +115,9 @@ export class LogoutRequests {
   }
 
   /**
-   * Whether the client has sent an ID token of this person and session, and the person still allows
-   * it access. The token must not be older than the session, because an attacker may have stolen an
-   * old token.
+   * Whether the client has sent an ID token of this user and session, and the user still allows the
+   * client access. The token must not be older than the session, because an attacker may have
+   * stolen an old token.
    */
   async proves(asked: LogoutRequest, { user, request }: Visitor): Promise<boolean> {
     const { subject, issuedAt, clientId } = asked;

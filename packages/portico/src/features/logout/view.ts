@@ -6,7 +6,7 @@ export interface LogoutView {
   readonly serverName: string;
   /** The name of the client that sent the request, if an operator registered it. Otherwise null. */
   readonly clientName: string | null;
-  /** The signed-in person. */
+  /** The signed-in user. */
   readonly person: ShownPerson;
   /** The URL that the form is posted to. */
   readonly action: string;

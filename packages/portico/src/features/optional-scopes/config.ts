@@ -14,21 +14,21 @@ export const optionalScopesShape = {
     .optional(),
 };
 
-/** The scopes that a person can choose on the consent page. A scope can be in both lists. */
+/** The scopes that a user can choose on the consent page. A scope can be in both lists. */
 export interface OptionalScopesInput {
-  /** The scopes that a person can leave out if a client requests them. */
+  /** The scopes that a user can leave out if a client requests these scopes. */
   readonly leave_out?: readonly string[] | undefined;
   /**
-   * The scopes that a person can add if a client does not request them. Use this for hosts that
-   * always request the same scopes, such as Codex.
+   * The scopes that a user can add if a client does not request these scopes. Use this setting for
+   * hosts that always request the same scopes, such as Codex.
    */
   readonly add?: readonly string[] | undefined;
 }
 
 export interface OptionalScopesConfig {
   /**
-   * The scopes that people can choose on the consent page. `openid` cannot be one of them. By
-   * default, a person allows all requested scopes or none.
+   * The scopes that users can choose on the consent page. `openid` cannot be one of them. By
+   * default, a user allows all requested scopes or none.
    */
   readonly optional_scopes?: OptionalScopesInput | undefined;
 }

@@ -24,7 +24,10 @@ const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/** The maximum number of keys to try for one assertion. Each key costs a verification. */
+/**
+ * The maximum number of keys to try for one assertion. The limit exists because each key costs a
+ * signature verification.
+ */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
@@ -96,8 +99,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. If there were another audience, that server
-   * could use the assertion here.
+   * Throws unless this server is the only audience. If the assertion named another server too, that
+   * server could use the assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -149,7 +152,7 @@ class Verifier {
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
     // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
-    // its id.
+    // the assertion's id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

@@ -9,13 +9,13 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if it
- * can use any algorithm.
+ * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if
+ * the client can use any algorithm.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the keys are in the client's document. If they are, Portico fetches the document again,
+ * Whether the keys are in the client's document. If true, Portico fetches the document again,
  * because the stored keys are as old as the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
@@ -27,7 +27,8 @@ const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
  * How long a fetched key set is used without another fetch, in milliseconds. After a client
- * withdraws a key, Portico accepts it for at most an hour, even if the cache headers allow more.
+ * withdraws a key, Portico accepts the key for at most an hour, even if the cache headers allow
+ * more time.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
@@ -43,8 +44,8 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The algorithm in the client's document, or null if the document names none. Undefined for a set
-   * that is not from a document.
+   * The algorithm in the client's document, or null if the document names no algorithm. Undefined
+   * for a key set that is not from a document.
    */
   readonly algorithm?: string | null;
   /** The URL of the keys, if the document contains a URL instead of keys. */
@@ -68,7 +69,7 @@ interface Published {
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys for each stored string. */
+  /** The parsed keys, by the stored string that contains them. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Fetches keys for client documents. Anyone can publish a document that names any URL, and then
   // send assertions for its client. These fetches and their failures must not affect registered
@@ -80,7 +81,7 @@ export class ClientKeySource {
 
   /**
    * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
-   * not registered. It is null if the server accepts only registered clients.
+   * not registered. `source` is null if the server accepts only registered clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -110,9 +111,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns whether `fits` is true for the client's keys. If it is false for previously fetched
+   * Returns whether `fits` is true for the client's keys. If `fits` is false for previously fetched
    * keys, Portico fetches the published keys again, at most once a minute. Throws a ClientKeysError
-   * if no keys are known and none can be fetched.
+   * if Portico knows no keys and cannot fetch any.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -146,7 +147,10 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** Read only the keys in the document. Other changes to it apply at the next authorization. */
+  /**
+   * Read only the keys in the document. Other changes to the document apply at the next
+   * authorization.
+   */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -163,7 +167,7 @@ export class ClientKeySource {
 
 /** How to fetch and read keys. */
 interface KeysToFetch {
-  /** The maximum size, in bytes. */
+  /** The maximum size of the fetched document, in bytes. */
   readonly limit: number;
   /** Reads a fetched value as a key set. Throws an OutboundError for any other value. */
   readonly read: (value: unknown, url: string) => PublishedSet;
@@ -179,7 +183,7 @@ class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
   readonly #what: KeysToFetch;
-  /** The key sets by URL. */
+  /** The published key sets, by URL. */
   readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Published>>();
 

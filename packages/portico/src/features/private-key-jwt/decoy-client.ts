@@ -11,7 +11,7 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 /**
  * One key of each kind, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
  * (appendix A.1). No client has these keys. Their private keys are public, so Portico ignores the
- * result of each verification with them.
+ * result of each verification with these keys.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -39,7 +39,7 @@ const NO_KEYS: ClientKeys = {
 
 /**
  * Returns a substitute for a client that does not exist or has no keys, so that the response takes
- * as long as for a real client. The server never accepts a signature for it.
+ * as long as for a real client. The server never accepts a signature for this substitute.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };

@@ -30,9 +30,9 @@ const LIFETIME = 60;
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The request's id is derived from the `request_uri` and the client. It identifies the pushed
- * request, the browser's cookie during sign-in, and the consent request. So only the first person
- * who opens the `request_uri` is asked for consent.
+ * The request's id is derived from the `request_uri` and the client. The id identifies the pushed
+ * request, the browser's cookie during sign-in, and the consent request. So only the first user who
+ * opens the `request_uri` is asked for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;

@@ -1,19 +1,19 @@
 import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
-/** The person's authentication, in the details of an authorization. */
+/** The user's authentication, in the details of an authorization. */
 export interface KeptAuthentication {
-  /** When the person authenticated, in seconds since 1970, as in ID tokens. */
+  /** When the user authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The name of the authentication in the details of an authorization. */
+/** The key in an authorization's details that holds the authentication. */
 const KEPT_AS = 'authentication';
 
 /**
- * Returns the details of a new authorization, or undefined if the host does not know how the person
+ * Returns the details of a new authorization, or undefined if the host does not know how the user
  * authenticated.
  */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
 /**
- * A value must not contain spaces, because `acr_values` separates values by spaces. It must not
- * contain quotes or backslashes, because the `WWW-Authenticate` header puts it in quotes.
+ * A value must not contain spaces, because `acr_values` separates values by spaces. A value must
+ * not contain quotes or backslashes, because the `WWW-Authenticate` header puts the value in
+ * quotes.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
 
@@ -25,13 +26,13 @@ export const reauthenticationShape = {
 
 export interface ReauthenticationConfig {
   /**
-   * Whether clients can ask a person to authenticate again, with `prompt=login`, `max_age` and
-   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the person
+   * Whether clients can ask a user to authenticate again, with `prompt=login`, `max_age` and
+   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the user
    * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host. Default: false.
    */
   readonly reauthentication?: boolean | undefined;
   /**
-   * The levels of assurance that your sign-in pages can reach. Portico publishes them as
+   * The levels of assurance that your sign-in pages can reach. Portico publishes these levels as
    * `acr_values_supported`, and clients can request them in `acr_values`. Default: none.
    */
   readonly acr_values?: readonly string[] | undefined;

@@ -8,8 +8,8 @@ import { Reauthentication } from './reauthentication.ts';
 import { makesRequirement } from './requirement.ts';
 
 /**
- * Lets clients and APIs ask a person to authenticate again (OpenID Connect Core section 3.1.2.1,
- * RFC 9470).
+ * Lets clients and APIs ask a user to authenticate again (OpenID Connect Core section 3.1.2.1, RFC
+ * 9470).
  */
 export const reauthentication = defineFeature({
   name: 'reauthentication',

@@ -20,9 +20,9 @@ import {
 import { toDetails } from './authentication.ts';
 
 /**
- * Sends a person to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Does this only once per request, so that the browser cannot get
- * into a loop.
+ * Sends a user to a page of the host if a request requires them to authenticate again (OpenID
+ * Connect Core section 3.1.2.1). Sends the user there only once per request, so that the browser
+ * cannot get into a loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -56,9 +56,9 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Checks the authentication again when the person answers. The consent page may have been open
-   * for longer than `max_age`, or the browser may have an older session by now. Returns the
-   * authentication of the session that answers.
+   * Checks the authentication again when the user answers the consent page. The page may have been
+   * open for longer than `max_age`, or the browser may have an older session by now. Returns the
+   * authentication of the session that sent the answer.
    */
   async confirm(
     { further = {}, details }: ConsentRequest,
@@ -75,10 +75,10 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Whether the request is for this person. If the request contains an `id_token_hint` for another
-   * person, the server must not answer it (OpenID Connect Core section 3.1.2.2). The hint must be
-   * an ID token of this client: with a forged one, any client could find out who is signed in. For
-   * `prompt=none`, the remembered consent decides.
+   * Whether the request is for this user. If the request contains an `id_token_hint` for another
+   * user, the server must not send a successful response (OpenID Connect Core section 3.1.2.2). The
+   * hint must be an ID token of this client: with a forged hint, any client could find out who is
+   * signed in. For `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
@@ -99,7 +99,7 @@ export class Reauthentication implements Interaction {
     return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
 
-  /** Whether the person has authenticated as recently as the request requires. */
+  /** Whether the user has authenticated as recently as the request requires. */
   #isFresh(
     { prompt, max_age: maxAge }: Further,
     known: KnownAuthentication | null,
@@ -110,7 +110,7 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // If the person has just signed in for this request, do not ask again.
+    // If the user has just signed in for this request, do not ask again.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
@@ -119,12 +119,12 @@ export class Reauthentication implements Interaction {
 /** The request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/** The name of the request's time in the details of the consent request. */
+/** The key in the consent request's details that holds the time of the authorization request. */
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * For how long a sign-in for this request counts as recent, in milliseconds, even if `max_age` is
- * shorter.
+ * How long a sign-in for this authorization request counts as recent, in milliseconds, even if
+ * `max_age` is shorter.
  */
 const JUST_NOW = 60_000;
 

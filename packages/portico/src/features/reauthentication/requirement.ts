@@ -10,9 +10,9 @@ import { readDetails } from './authentication.ts';
 declare module '../../resource/token-accessor.ts' {
   interface TokenMembers {
     /**
-     * Requires a usable token of a person whose authentication meets the requirement: recent
-     * enough, and at an accepted level of assurance. Otherwise, throws an error that becomes a 401
-     * response and tells the client what to request (RFC 9470 section 3). Needs
+     * Requires a usable token of a user whose authentication meets the requirement: recent enough,
+     * and at an accepted level of assurance. Otherwise, throws an error that becomes a 401 response
+     * and tells the client what to request (RFC 9470 section 3). Needs
      * `oauth_server:reauthentication`.
      *
      * @example
@@ -25,7 +25,7 @@ declare module '../../resource/token-accessor.ts' {
 
 declare module '../../errors.ts' {
   interface BearerErrorCodes {
-    /** The person must authenticate again or in another way (RFC 9470 section 3). */
+    /** The user must authenticate again or in another way (RFC 9470 section 3). */
     readonly insufficient_user_authentication: true;
   }
 }

@@ -9,8 +9,8 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
- * The content of a stored response before encryption. It contains no ID token. When the response is
- * repeated, Portico signs a new one with the person's current data and permissions.
+ * The content of a stored response before encryption. It contains no ID token: when Portico repeats
+ * the response, it signs a new ID token with the user's current data and permissions.
  */
 interface Sealed {
   readonly access: string;
@@ -74,8 +74,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client proves nothing except the token. If two senders use the token with
-      // different keys within seconds, one of them has stolen it.
+      // A public client proves only that it has the refresh token. If two senders use the token
+      // with different keys within seconds, one of them has stolen the token.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -94,8 +94,8 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * Returns the stored response if the time for retries is not over and its refresh token is still
-   * the current one. Otherwise, returns null.
+   * Returns the stored response if the time for retries is not over and the response's refresh
+   * token is still current. Otherwise, returns null.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();

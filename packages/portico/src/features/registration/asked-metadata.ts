@@ -28,12 +28,12 @@ export interface MetadataRules {
   readonly algorithms: SigningAlgorithms;
   /**
    * Whether the client has sent an initial access token, so that an operator has vouched for it.
-   * Only such a client can get tokens without a person.
+   * Only such a client can get tokens without a user.
    */
   readonly cameWithToken: boolean;
   /**
    * Whether the client has ever used an initial access token. Only such a client can set the fields
-   * that require one. Defaults to `cameWithToken`.
+   * that require such a token. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
@@ -41,8 +41,8 @@ export interface MetadataRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /**
-   * The protections that a client can require. Requirements that the server does not meet are
-   * ignored.
+   * The protections that a client can require. The server ignores a required protection that it
+   * does not offer.
    */
   readonly demands: readonly ClientDemand[];
   /** The fields that features add. */
@@ -55,14 +55,15 @@ const MOST_REDIRECT_URIS = 20;
  * anyone can make the server store URIs here.
  */
 const MOST_CHARACTERS = 4000;
-/** The name of a client that sends none. */
+/** The name of a client that sends no name. */
 const UNNAMED = 'An application without a name';
 
 /**
  * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
- * `invalid_client_metadata`. If a value is not available and the client gets less without it,
- * Portico replaces the value or leaves it out (RFC 7591 section 2). The response states what
- * Portico registered. Unknown fields and a software statement are ignored (section 3.1.1).
+ * `invalid_client_metadata`. If this server does not support a value, and the client would only get
+ * less without the value, Portico replaces or omits the value (RFC 7591 section 2). The response
+ * contains the registered values. Unknown fields and a software statement are ignored (section
+ * 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
@@ -90,8 +91,8 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the fields that features add. A field that the client does not send gets an
- * empty list.
+ * Returns the values of the fields that features add. The value of a field that the client does not
+ * send is an empty list.
  */
 function readFurther(
   sent: SentMetadata,
@@ -166,8 +167,8 @@ function readName(sent: SentMetadata): string {
 
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2), but not every client can have one. A client that cannot becomes a public client,
- * which PKCE protects. The response states this.
+ * section 2), but not every client can have a secret. A client that cannot have a secret becomes a
+ * public client, which PKCE protects. The response says that the client has no secret.
  */
 function readMethod(
   sent: SentMetadata,
@@ -243,7 +244,7 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 /**
  * Returns the redirect URIs to register, and the application type. Skips private-use schemes
  * without a dot if there are other URIs, because any application could claim such a scheme (RFC
- * 8252 section 8.4). Assistants that send such a URI also send others.
+ * 8252 section 8.4). Assistants that send such a URI also send other URIs.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -276,9 +277,9 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 
 /**
  * Returns the offered scopes that the client requests. Returns all offered scopes if the client
- * requests none, and for every unverified client. Assistants register only with the scopes that
- * they need first, and could otherwise never request more. A person can still grant only scopes for
- * which they have the permission. Unverified clients never get `mcp:service`.
+ * requests no scopes, and for every unverified client. Assistants register only with the scopes
+ * that they need first, and could otherwise never request more scopes. A user can still grant only
+ * scopes for which they have the permission. Unverified clients never get `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -116,8 +116,8 @@ export class RegisterEndpoint {
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
 /**
- * Describes a secret (RFC 7591 section 3.2.1). A null secret means that the client already has it.
- * The result then contains only the expiry, if there is one.
+ * Describes a secret (RFC 7591 section 3.2.1). A null secret means that the client already has its
+ * secret. The result then contains only the expiry time, if the secret expires.
  */
 function describeSecret(
   secret: string | null,

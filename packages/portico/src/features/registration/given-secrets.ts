@@ -47,10 +47,10 @@ export class GivenSecrets {
    * Gives the client a new secret in these cases:
    *
    * - Its secret has expired or expires soon.
-   * - It has sent its previous secret, so it never received the current one.
+   * - It has sent its previous secret, so it never received the current secret.
    *
    * Returns null if the client keeps its secret. If several calls run at the same time, even in
-   * different processes, only one of them gives a secret.
+   * different processes, only one call gives the client a secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -80,8 +80,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Whether the client sent its previous secret. The client has just authenticated, so its secret
-   * is either the current one or the previous one.
+   * Whether the client sent its previous secret. The client has just authenticated, so the secret
+   * that it sent is either the current secret or the previous secret.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
     // If the current secret never expires, an operator has rotated it. A client must not undo this.

@@ -6,11 +6,11 @@ import { insertClient } from '../../store/sql/client-statements.ts';
 import { spendInitialAccessToken } from '../../store/sql/initial-access-tokens.ts';
 import { exists } from '../../store/sql/statements.ts';
 
-/** The origin of a registration. */
+/** Where a registration comes from. */
 export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;
-  /** The SHA-256 hash of the initial access token. Null if the client sent none. */
+  /** The SHA-256 hash of the initial access token. Null if the client sent no token. */
   readonly initialTokenHash: string | null;
 }
 
@@ -27,8 +27,8 @@ export interface NewRegistration extends RegistrationOrigin {
 /** Limits for clients that register themselves. */
 export interface RegistrationLimits {
   /**
-   * How many clients may register from one network within `period`. Clients with an initial access
-   * token are exempt from both limits.
+   * How many clients may register from one network within `period`. This limit and the next one do
+   * not apply to clients with an initial access token.
    */
   readonly ofOneNetwork: number;
   /**
@@ -41,8 +41,8 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered. `token`: its initial access token is not usable. Other reasons:
- * too many clients have registered.
+ * Why a client was not registered. `token`: the client's initial access token is not usable. All
+ * other reasons mean that too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
@@ -58,7 +58,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits and uses up one use of the initial access token, or does
+   * Registers a client within the limits and counts one use of the initial access token, or does
    * neither. Simultaneous calls run one after the other, even in different processes. Returns null
    * if the client was registered.
    */
@@ -200,8 +200,8 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the oldest client was used in the meantime, this removes nothing. Then one client more
-    // than the limit is registered.
+    // If the oldest client was used in the meantime, this statement removes nothing, and the store
+    // has one client more than the limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -225,8 +225,8 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // Registrations without a token must not block clients that have one: the operator decides how
-  // many clients can register with tokens.
+  // Registrations without an initial access token must not block clients that have such a token:
+  // the operator decides how many clients can register with tokens.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +

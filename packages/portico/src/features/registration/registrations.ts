@@ -31,7 +31,7 @@ import { Replacing } from './replacing.ts';
 /** A new client and the values that are shown once. */
 export interface Registered {
   readonly client: Client;
-  /** The client secret, or null if the client has none. */
+  /** The client secret, or null if the client has no secret. */
   readonly secret: string | null;
   /** 256 random bits, base64url. */
   readonly registrationAccessToken: string;
@@ -149,7 +149,7 @@ export class Registrations {
   }
 
   /**
-   * Replaces the client's metadata. Keeps its id, its secret and the access that people have
+   * Replaces the client's metadata. Keeps its id, its secret and the access that users have
    * allowed.
    */
   async replace(
@@ -185,8 +185,9 @@ export class Registrations {
   }
 
   /**
-   * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
-   * keeps its secret. `sent` is the secret in the client's update, which `replace` has accepted.
+   * Gives the client a new secret if it needs a new one (RFC 7592 section 3). Returns null if the
+   * client keeps its secret. `sent` is the secret in the client's update, which `replace` has
+   * accepted.
    */
   renewSecret(
     client: Client,
@@ -207,7 +208,7 @@ export class Registrations {
 
   /**
    * Returns the hash of the initial access token. Returns null if the request has no token and
-   * needs none.
+   * needs no token.
    */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
@@ -302,9 +303,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. A client without them gets
- * none by replacing its metadata. Grants of features do not count, because their rules may have
- * changed since the registration.
+ * Whether the client has rights that require an initial access token. A client without such rights
+ * cannot get them by replacing its metadata. Grants of features do not count, because their rules
+ * may have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;

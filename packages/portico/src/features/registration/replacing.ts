@@ -9,7 +9,7 @@ const MOST_NETWORKS = 10_000;
 
 /**
  * Limits how often the clients of one network can replace their metadata. The limit is the same as
- * for registrations. Each process counts for itself. This is enough, because a replacement adds no
+ * for registrations. Each process counts separately, which is enough, because a replacement adds no
  * row to the store.
  */
 export class Replacing {

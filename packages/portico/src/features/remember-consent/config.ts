@@ -8,7 +8,7 @@ export const rememberConsentShape = {
 export interface RememberConsentConfig {
   /**
    * Whether Portico skips the consent page for first-party clients (`oauth:client:create
-   * --first-party`) if the person has allowed the same access before. Default: false.
+   * --first-party`) if the user has allowed the same access before. Default: false.
    */
   readonly remember_consent?: boolean | undefined;
 }

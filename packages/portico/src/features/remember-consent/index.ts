@@ -7,7 +7,7 @@ import { rememberConsentShape } from './config.ts';
 import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
 
-/** Skips the consent page for first-party clients that the person has allowed before. */
+/** Skips the consent page for first-party clients that the user has allowed before. */
 export const rememberConsent = defineFeature({
   name: 'remember_consent',
   config: rememberConsentShape,
@@ -34,9 +34,9 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // When an operator revokes one authorization with stored consent, revoke all of them. One that
-    // remained could let the server skip the consent page, even if the setting is off now and
-    // turned on later.
+    // When an operator revokes an authorization with stored consent, also revoke the other
+    // authorizations with stored consent. If one of them remained, the server could skip the
+    // consent page, even if the setting is off now and turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

@@ -3,12 +3,12 @@ import type { Details } from '../../store/grant.ts';
 /** The consent that is stored with an authorization of a first-party client. */
 export interface KeptConsent {
   /**
-   * Whether the consent page said that access continues until the person removes it. The page says
-   * so for clients that can have refresh tokens.
+   * Whether the consent page said that the client's access continues until the user removes it. The
+   * page says so for clients that can have refresh tokens.
    */
   readonly renews: boolean;
   /**
-   * Whether the person later refused some of this access on the consent page. If so, this
+   * Whether the user later refused some of this access on the consent page. If so, this
    * authorization no longer lets the server skip the page.
    */
   readonly refused?: true;
@@ -20,8 +20,8 @@ export function consentDetails(consent: KeptConsent): Details {
 }
 
 /**
- * Returns the consent from the details of an authorization. Returns null if the details contain
- * none, for example for a device or from an organization.
+ * Returns the consent from the details of an authorization. Returns null if the details contain no
+ * consent, for example for a device or for access from an organization.
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;

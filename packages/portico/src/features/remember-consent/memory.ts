@@ -17,7 +17,7 @@ import { recordRefusal } from './refusals.ts';
 export const FIRST_PARTY = 'first_party';
 
 /**
- * Finds the access that people have allowed first-party clients on the consent page, and have not
+ * Finds the access that users have allowed first-party clients on the consent page, and have not
  * withdrawn.
  */
 export class FirstPartyMemory implements PriorConsent {
@@ -25,7 +25,7 @@ export class FirstPartyMemory implements PriorConsent {
   readonly #isOn: boolean;
 
   /**
-   * If `isOn` is false, the server always shows the consent page. What people refuse is still
+   * If `isOn` is false, the server always shows the consent page. What users refuse is still
    * recorded.
    */
   constructor(server: Server, isOn: boolean) {
@@ -36,7 +36,7 @@ export class FirstPartyMemory implements PriorConsent {
   /**
    * Whether an operator registered and marked the client, and all of its redirect URIs are
    * websites. With any other redirect URI, another program on the device could receive the response
-   * (RFC 8252 section 8.6). In a transaction, pass its connection.
+   * (RFC 8252 section 8.6). In a transaction, pass the transaction's connection.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -59,7 +59,7 @@ export class FirstPartyMemory implements PriorConsent {
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
         // Skip an authorization without tokens, because another application may have received its
-        // code.
+        // authorization code.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -86,11 +86,12 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. It may have changed
-   * since `find`, because the server has called the host in between.
+   * Whether this authorization still lets the server skip the consent page. The authorization may
+   * have changed since `find`, because the server has called the host in between.
    *
    * Locks the client, so that its mark and its redirect URIs cannot change during this transaction.
-   * In a Galera cluster, another node can still change them before the commit.
+   * In a Galera cluster, another node can still change the mark and the redirect URIs before the
+   * commit.
    */
   async #applies(
     id: string,
@@ -115,7 +116,7 @@ function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/** Whether the URL leads to a website, not to the person's device. */
+/** Whether the URL leads to a website, not to the user's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

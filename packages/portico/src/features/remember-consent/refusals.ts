@@ -5,10 +5,10 @@ import type { ConsentRequest } from '../../store/requests.ts';
 import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
- * Records that the person has just refused scopes on the page: the shown scopes that the person
- * does not allow. From then on, earlier authorizations with one of these scopes no longer let the
- * server skip the page. The same is true for authorizations that start from them in the meantime.
- * This is recorded even while the setting is off, because an operator may turn it on later.
+ * Records which of the shown scopes the user has just refused on the consent page. From then on, an
+ * earlier authorization with one of these scopes no longer lets the server skip the page. The same
+ * is true for an authorization that starts from an earlier one in the meantime. The refusal is
+ * recorded even while the setting is off, because an operator may turn the setting on later.
  */
 export async function recordRefusal(
   server: Server,

@@ -49,8 +49,8 @@ export interface ResourceInput {
   readonly label?: string | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the API's metadata (RFC
-   * 9728) and the needed scope. A new authorization then also includes what the person has allowed
-   * this client for this API before. Default: false.
+   * 9728) and the needed scope. A new authorization then also includes the scopes that the user has
+   * allowed this client for this API before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }
@@ -62,9 +62,10 @@ export interface ResourcesConfig {
 
 export interface ResourcesConfigInput {
   /**
-   * The APIs that tokens can be for (RFC 8707): each URL with its settings. A token is for one of
-   * these APIs, and the others do not accept it. If you set `oauth_server:audience`, it must be one
-   * of these URLs. It is the API for requests that name no API. Default: none.
+   * The APIs that tokens can be for (RFC 8707): each URL with its settings. Each token is for one
+   * of these APIs, and the other APIs do not accept the token. If you set `oauth_server:audience`,
+   * it must be one of these URLs. The audience is the API for requests that name no API. Default:
+   * none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;
 }

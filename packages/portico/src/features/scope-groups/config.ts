@@ -17,10 +17,9 @@ export const scopeGroupShape = {
 
 export interface ScopeGroupConfig {
   /**
-   * The group of this scope on the consent page: who the person is, what the client can see, or
-   * what it can change. By default, the scope's name decides: OpenID Connect scopes are in
-   * `identity`, names with a word such as `read` or `view` are in `read`, and all other names are
-   * in `change`.
+   * The group of this scope on the consent page: who the user is, what the client can see, or what
+   * it can change. By default, the scope's name decides: OpenID Connect scopes are in `identity`,
+   * names with a word such as `read` or `view` are in `read`, and all other names are in `change`.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The group of a scope on pages. A scope reveals who the person is, reads the person's data, or
- * makes changes for the person.
+ * The group of a scope on pages. A scope reveals who the user is, reads the user's data, or makes
+ * changes for the user.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
@@ -9,7 +9,9 @@ export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'
 
 /** `openid` and the scopes from OpenID Connect Core section 5.4. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** Words that mean reading. A scope whose name contains one of them is in the group `read`. */
+/**
+ * Words that mean reading. A scope whose name contains one of these words is in the group `read`.
+ */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,7 +25,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that mean more than reading. They take precedence over words that mean reading. */
+/** Words that mean more than reading. These words take precedence over words that mean reading. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -42,7 +44,7 @@ const CHANGING: ReadonlySet<string> = new Set([
 /**
  * Returns the group of a scope if the configuration does not set one. The words in the scope's name
  * decide: `notes:read` and `drive.readonly` are in the group `read`. A scope with an unclear name
- * is in the group for changes, so that people do not underestimate what they allow.
+ * is in the group for changes, so that users do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

@@ -23,7 +23,7 @@ export const ES256: AlgorithmForm = {
       : null,
 };
 
-/** EdDSA with Ed25519 (RFC 8037). It uses SHA-512 (RFC 8032 section 5.1). */
+/** EdDSA with Ed25519 (RFC 8037). Ed25519 uses SHA-512 (RFC 8032 section 5.1). */
 export const ED25519: AlgorithmForm = {
   name: 'EdDSA',
   kind: 'Ed25519',

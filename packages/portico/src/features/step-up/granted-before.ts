@@ -6,17 +6,17 @@ import { givenBy } from '../../store/given-access.ts';
 import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
- * Returns the scopes that this person has allowed this client before, for this audience. They come
- * from active authorizations. The client must still be registered for them, and the server must
- * still offer them. Does not check the person's permissions.
+ * Returns the scopes that this user has allowed this client before, for this audience. The scopes
+ * come from active authorizations. The client must still be registered for them, and the server
+ * must still offer them. Does not check the user's permissions.
  *
  * Some authorizations do not count:
  *
- * - An authorization without tokens. Another client may have received its code.
- * - An authorization from an organization. The person did not allow it.
- * - All authorizations of an unverified client whose responses can go to several places. A person
- *   recognizes such a client by the place, but the authorization does not record it. So one place
- *   could get access that the person allowed for another place (decision 38).
+ * - An authorization without tokens. Another client may have received its authorization code.
+ * - An authorization from an organization. The user did not allow it.
+ * - All authorizations of an unverified client that can receive responses at several places. A user
+ *   recognizes such a client by the place, but the authorization does not record the place. So one
+ *   place could get access that the user allowed for another place (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

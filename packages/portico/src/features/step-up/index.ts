@@ -3,7 +3,7 @@ import { grantedBefore } from './granted-before.ts';
 
 /**
  * Lets clients request more scopes later, when the protected API asks for them. The new
- * authorization also includes the scopes that the person has allowed before.
+ * authorization also includes the scopes that the user has allowed before.
  */
 export const stepUp = defineFeature({
   name: 'step_up',

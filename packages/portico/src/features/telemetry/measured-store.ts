@@ -25,8 +25,9 @@ export function measuredStore<Whole extends Store>(
 }
 
 /**
- * Returns a record whose methods are measured. If a method calls another method of its record, both
- * count as one operation. Telemetry uses task objects as keys, so each task is created only once.
+ * Returns a record whose methods are measured. If a method calls another method of its record, the
+ * two calls count as one operation. Telemetry uses task objects as keys, so each task is created
+ * only once.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
@@ -58,7 +59,10 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/** For each pruning operation, returns from its result how many rows of each kind it removed. */
+/**
+ * For each pruning operation, a function that reads from the operation's result how many rows of
+ * each kind were removed.
+ */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } =

@@ -27,7 +27,7 @@ export function observedServer(
       const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
       const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
       return signing.flatMap((key) =>
-        // Leave out a key of unknown age.
+        // Omit keys whose age is unknown.
         key === null || key.createdAt <= 0
           ? []
           : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],

@@ -21,7 +21,10 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/** All reasons except those of features. A refusal with another code is reported as `other`. */
+/**
+ * All reasons except the reasons that features add. A refusal with another code is reported as
+ * `other`.
+ */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -55,7 +58,7 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 
 /**
  * Returns why a request was refused or has failed: the refusal's code (`other` if the code is
- * unknown), `unavailable`, `overloaded` or `fault`. `others` are the features' codes.
+ * unknown), `unavailable`, `overloaded` or `fault`. `others` contains the codes of features.
  */
 export function getReason(
   error: unknown,

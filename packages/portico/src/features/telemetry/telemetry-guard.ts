@@ -168,7 +168,7 @@ function isMeasurement(given: unknown): given is Measurement {
 
 const noStatus = () => 0;
 
-/** Starts the work. If it throws, returns a rejected promise, like an async function. */
+/** Starts the work. If the work throws, returns a rejected promise, as an async function does. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();

@@ -101,8 +101,8 @@ export interface TrustedIssuerInput {
   readonly jwks_file?: string | undefined;
   /**
    * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the key set again for each assertion signed by one of its keys. A withdrawn key is then
-   * rejected immediately. Default: 60.
+   * fetches the key set again for each assertion that a key of this set has signed. A withdrawn key
+   * is then rejected immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
@@ -111,13 +111,13 @@ export interface TrustedIssuerInput {
    */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * What the issuer may assert: either `people` (who a person is) or `clients` (which workload a
+   * What the issuer may assert: either `people` (who a user is) or `clients` (which workload a
    * client is). A SPIFFE trust domain asserts `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
    * The only accepted value of the claim `tenant`, at most 255 characters. Without it, assertions
-   * must have no tenant. Links and tokens belong to one tenant and do not work for another one.
+   * must have no tenant. Links and tokens belong to one tenant and do not work for another tenant.
    * Default: none.
    */
   readonly tenant?: string | undefined;
@@ -140,9 +140,9 @@ export interface TrustedIssuersConfigInput {
    * The issuers whose signed assertions the server accepts, for example an organization's identity
    * provider or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
    * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
-   * issuer, Portico no longer trusts it, and the access that it gave to people's accounts ends
-   * immediately. Access tokens of its workloads work until they expire, so also revoke these
-   * clients. Default: none.
+   * issuer, Portico no longer trusts it, and the access that it gave to users' accounts ends
+   * immediately. The access tokens of the issuer's workloads work until the tokens expire, so also
+   * revoke the workloads' clients. Default: none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -11,8 +11,8 @@ export const trustedIssuers = defineFeature({
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // The server must not trust itself. With its own assertions, a client could get more access
-    // than it was granted.
+    // The server must not trust itself. With an assertion from this server, a client could get more
+    // access than it was granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({

@@ -17,7 +17,7 @@ export const unknownScopes = defineFeature({
 /**
  * Whether a scope is unknown or belongs to another resource. A scope that the client has never
  * counts as unknown. So the server rejects a refresh that requests such a scope if the grant does
- * not contain it. It also rejects `openid` while there is no signing key.
+ * not contain the scope. The server also rejects `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
   !grantable.has(name) ||

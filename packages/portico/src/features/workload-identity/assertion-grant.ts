@@ -10,8 +10,8 @@ export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;
 /**
- * The form fields of other ways to authenticate the client. A request with one of them is not
- * changed.
+ * The form fields of other ways to authenticate the client. A request with one of these fields is
+ * not changed.
  */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 

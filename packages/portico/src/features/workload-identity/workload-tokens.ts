@@ -16,7 +16,8 @@ interface TokenKind {
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
   /**
-   * Returns the issuer that the token names. If the token names none, the result is not a string.
+   * Returns the issuer that the token names. If the token names no issuer, the result is not a
+   * string.
    */
   issuerOf(claims: JsonObject): unknown;
 }
@@ -38,9 +39,9 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. It can have both types if the server
- * trusts both its `iss` and the trust domain in its `sub`. It has none if the server trusts
- * neither.
+ * Returns the types that a token with these claims can have. The token can have both types if the
+ * server trusts both its `iss` and the trust domain in its `sub`. The token has no type if the
+ * server trusts neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {

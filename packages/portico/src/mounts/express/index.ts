@@ -18,8 +18,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it at the root of the application, after the session and before the CSRF check, which would
- * reject requests from other applications. Body parsers may come before it.
+ * Add the middleware at the root of the application, after the session middleware and before the
+ * CSRF check, which would reject requests from other applications. Body parsers may come before it.
  *
  * Do not mount the middleware below a path: the endpoints' paths already include `base_path`, and
  * some documents are outside of it.
@@ -43,7 +43,8 @@ export function portico(
 
 /**
  * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. Does not reject
- * any request itself. If you have several resources, pass one: `bearer(server.resource(url))`.
+ * any request itself. If the server has several resources, pass one of them:
+ * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): RequestHandler {
   return (req, res, next) => {
@@ -58,8 +59,8 @@ export function bearer(server: ProtectedRoutes): RequestHandler {
 }
 
 /**
- * Returns an error handler that responds with 401 or 403 if `token()` refuses a request. Add it
- * before your own error handler.
+ * Returns an error handler that responds with 401 or 403 if `token()` refuses a request. Add this
+ * handler before your own error handler.
  */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
@@ -69,8 +70,8 @@ export function bearerErrors(): ErrorRequestHandler {
 }
 
 /**
- * Returns the Express request behind a request that a host method receives. Use it for
- * `req.session` and `req.user`. Throws if the request did not come through Express.
+ * Returns the Express request behind a request that a host method receives. Use the returned
+ * request for `req.session` and `req.user`. Throws if the request did not come through Express.
  */
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);

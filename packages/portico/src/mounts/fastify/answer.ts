@@ -18,7 +18,7 @@ export function answer(
   }
   for (const cookie of cookies) reply.header('set-cookie', cookie);
   // Always send a stream, because Fastify does not change its headers. For bytes, Fastify would add
-  // a Content-Length. For text, it would change the Content-Type.
+  // a Content-Length. For text, Fastify would change the Content-Type.
   const isStream = body === null || body instanceof ReadableStream;
   return reply.send(isStream ? (body ?? undefined) : Readable.from(Buffer.from(body)));
 }

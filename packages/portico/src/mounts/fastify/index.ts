@@ -24,9 +24,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it
- * after the session plugins. Do not use a prefix: the paths already include `base_path`, and some
- * documents are outside of it.
+ * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register this
+ * plugin after the session plugins. Do not use a prefix: the paths already include `base_path`, and
+ * some documents are outside of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -46,8 +46,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
     // If the application decompresses a body, the stream can fail while no endpoint reads it, for
-    // example during a hook. This must not end the process. This hook runs after the application's
-    // hooks.
+    // example during a hook. Such a failure must not end the process. This hook runs after the
+    // application's hooks.
     fastify.addHook('preParsing', (_request, _reply, body, done) => {
       body.on('error', () => {});
       done(null, body);
@@ -83,7 +83,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`.
- * Does not reject any request itself. If you have several resources, pass one:
+ * Does not reject any request itself. If the server has several resources, pass one of them:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes) {
@@ -108,8 +108,8 @@ export function bearer(server: ProtectedRoutes) {
 }
 
 /**
- * Responds with 401 or 403 if `token()` refused the request. Call it from your error handler, or
- * use it as the error handler.
+ * Responds with 401 or 403 if `token()` refused the request. Call this function from your error
+ * handler, or use it as the error handler.
  */
 export function bearerErrors(
   error: FastifyError | Error,
@@ -124,8 +124,8 @@ export function bearerErrors(
 }
 
 /**
- * Returns the Fastify request behind a request that a host method receives. Use it for
- * `request.session`. Throws if the request did not come through Fastify.
+ * Returns the Fastify request behind a request that a host method receives. Use the returned
+ * request for `request.session`. Throws if the request did not come through Fastify.
  */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);

@@ -76,7 +76,7 @@ export class MountedEndpoints {
     this.#log?.info('{endpoint} refused: {error} ({detail})', refused);
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
     const Allow = offered.flatMap(({ methods }) => methods).join(', ');
-    // Caches may store a 405 unless it forbids this (RFC 9110 section 15.5.6).
+    // Caches may store a 405 response unless the response forbids it (RFC 9110 section 15.5.6).
     const headers = { Allow, 'Cache-Control': 'no-store' };
     return Response.json({ error: 'invalid_request' }, { status: 405, headers });
   }

@@ -1,6 +1,6 @@
 /**
- * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks are
- * built on it.
+ * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks use
+ * this mount.
  */
 import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { readPath } from '../../http/request-target.ts';
@@ -10,8 +10,8 @@ export type { Mountable } from './dispatch.ts';
 
 /**
  * Answers a request to one of the endpoints. For any other request, returns null without reading
- * the body. Never rejects. `context` is the framework's request or context object; Portico passes
- * it to every host method.
+ * the body. Never rejects. `context` is the framework's request or context object. Portico passes
+ * this object to every host method.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,

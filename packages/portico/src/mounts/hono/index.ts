@@ -16,8 +16,8 @@ export type { Mountable } from '../fetch/index.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it at the root of the application, after the session and before the CSRF check, which would
- * reject requests from other applications.
+ * Add the middleware at the root of the application, after the session middleware and before the
+ * CSRF check, which would reject requests from other applications.
  *
  * Host methods receive Hono's context. The response contains the cookies of the endpoint and of the
  * context.
@@ -41,7 +41,7 @@ export function portico(
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response still has this body, so that it was neither replaced nor compressed. */
+/** Whether the response still has this body. If false, the body was replaced or compressed. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -50,8 +50,8 @@ function hasTakenBody(
 }
 
 /**
- * Hono calls the `getResponse` method of an error. If an error has no such method, Hono prints it
- * with its stack on the console.
+ * Hono calls the `getResponse` method of an error. If an error has no such method, Hono prints the
+ * error with its stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // Make the property configurable, because this module may be loaded again during development.
@@ -65,11 +65,11 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 
 /**
  * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. Responds with
- * 401 or 403 if `token()` refuses a request. If you have several resources, pass one:
+ * 401 or 403 if `token()` refuses a request. If the server has several resources, pass one of them:
  * `bearer(server.resource(url))`.
  *
  * For a refusal, Hono first calls your `onError` with a BearerError. If `onError` responds with the
- * error's status, its response is sent. `onError` may also throw.
+ * error's status, Hono sends this response. `onError` may also throw.
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -97,8 +97,8 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
  * Returns an error handler that responds when `token()` refuses a request:
  * `app.onError(bearerErrors((error, c) => …))`. Passes all other errors to your handler.
  *
- * Without a handler, it throws other errors again. Use this in a sub-application that leaves errors
- * to the main application.
+ * If you pass no handler, the error handler throws other errors again. Use it this way in a
+ * sub-application that leaves errors to the main application.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -110,8 +110,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the headers of the refusal to the context's headers. If a header is in both, Hono would
- * otherwise keep only one of its values.
+ * Adds the headers of the refusal to the context's headers. Otherwise, if the refusal and the
+ * context contain the same header, Hono would keep only one of the two values.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -125,8 +125,8 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with the headers of both the response and the context. Without this, Hono would drop the
- * cookies of one of them.
+ * Responds with the headers of both the response and the context. Without this function, Hono would
+ * drop the cookies of the response or of the context.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);

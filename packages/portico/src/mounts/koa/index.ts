@@ -19,8 +19,8 @@ export type { Mountable } from '../fetch/dispatch.ts';
 /**
  * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
  *
- * Add it after the session and before the CSRF check, which would reject requests from other
- * applications. Body parsers may come before it.
+ * Add the middleware after the session middleware and before the CSRF check, which would reject
+ * requests from other applications. Body parsers may come before it.
  *
  * Host methods receive Koa's context. Koa sends the response after earlier middleware, for example
  * the session, has finished.
@@ -41,7 +41,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. Responds with 401
- * or 403 if `token()` refuses a request. If you have several resources, pass one:
+ * or 403 if `token()` refuses a request. If the server has several resources, pass one of them:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): Middleware {
@@ -70,7 +70,7 @@ function parsedBody({ request }: Context): unknown {
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the answer and adds its cookies to those already set. */
+/** Sends the answer, and adds its cookies to the cookies that are already set. */
 async function answer(ctx: Context, given: SentAnswer): Promise<void> {
   // Koa computes the length of every body except a stream.
   const { status, fields, cookies, body } = await inOnePiece(given);
@@ -79,7 +79,7 @@ async function answer(ctx: Context, given: SentAnswer): Promise<void> {
   // closes the connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body instanceof ReadableStream ? Readable.fromWeb(body as NodeStream) : bytesOf(body);
-  // Set the status and headers after the body. Koa changes them when the body is set.
+  // Set the status and headers after the body, because Koa changes them when the body is set.
   ctx.status = status;
   for (const { name, value, isAdded } of fields) {
     if (isAdded) ctx.append(name, value);
@@ -98,8 +98,8 @@ function bytesOf(body: string | Uint8Array | null): Buffer | null {
 }
 
 /**
- * Ignores clients that disconnect before a stream ends. Koa 3 would report each of them as an error
- * of the application, with a stack.
+ * Ignores clients that disconnect before a stream ends. Koa 3 would report each disconnection as an
+ * error of the application, with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);

@@ -29,7 +29,7 @@ export {
 
 /** The options of the module. */
 export interface PorticoOptions {
-  /** The server. Providers inject it as `AUTHORIZATION_SERVER`. */
+  /** The server. Providers inject the server as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
   /** Other servers to mount, for example an McpServer. */
   readonly more?: readonly Mountable[];
@@ -102,8 +102,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Do not inject the options. If they depended on a request-scoped provider, Nest would never call
-  // the module's hooks. `get` throws an error instead.
+  // Do not inject the options. If the options depended on a request-scoped provider, Nest would
+  // never call the module's hooks. `get` throws an error instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -43,7 +43,7 @@ const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** The error for a failed token look-up. It contains the response. */
+/** The error for a failed token look-up. The error contains the response. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -63,8 +63,8 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     this.#host = host;
   }
   /**
-   * Nest calls this for each of these errors. It must not reject, because a rejection would end the
-   * process.
+   * Nest calls this for each of these errors. This method must not reject, because a rejection
+   * would end the process.
    */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
@@ -141,7 +141,7 @@ export class PorticoInterceptor implements NestInterceptor {
 
 /**
  * Protects a controller or a handler. A request needs a usable token with these scopes, and the
- * token's person needs the permissions for the scopes. Without scopes, any usable token is enough.
+ * token's user needs the permissions for the scopes. Without scopes, any usable token is enough.
  * Other requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
@@ -154,8 +154,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Adds scopes to those from other decorators of the same class or handler, and from the base class.
- * `SetMetadata` alone would replace them.
+ * Adds scopes to the scopes from other decorators of the same class or handler, and from the base
+ * class. `SetMetadata` alone would replace the earlier scopes.
  */
 function addScopes(scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {

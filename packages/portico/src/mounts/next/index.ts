@@ -16,20 +16,21 @@ export type RouteHandlers = Readonly<
 /** The route handlers and functions for an application's routes. */
 export interface NextMount {
   /**
-   * The route handlers. Export them in a catch-all route:
-   * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
+   * The route handlers. Export these handlers in a catch-all route: `export const { GET, HEAD,
+   * POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
   /** Returns the server, which starts on first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
    * Makes `token()` work in the code that it runs. If you have several resources, pass the URL of
-   * one.
+   * one resource.
    *
-   * - In a route handler, pass the request. If `token()` refuses it, the response is 401 or 403.
+   * - In a route handler, pass the request. If `token()` refuses the request, the response is 401
+   *   or 403.
    * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
-   *   of the work, or throws a `BearerError` if `token()` refuses the request. Tokens that are
-   *   bound to a key (RFC 9449) are refused there, because headers do not contain the request's
+   *   of the work, or throws a `BearerError` if `token()` refuses the request. `token()` refuses
+   *   tokens that are bound to a key (RFC 9449) there, because headers do not contain the request's
    *   method and URL.
    */
   readonly withToken: WithToken;
@@ -54,8 +55,8 @@ const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The servers that this process has started. They are global, because Next loads a module several
- * times in one process: for different kinds of routes, and again after an edit.
+ * The servers that this process has started. The list is global, because Next loads a module
+ * several times in one process: for different kinds of routes, and again after an edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 

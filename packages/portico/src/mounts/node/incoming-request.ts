@@ -24,8 +24,8 @@ export interface RequestSource {
  * short body. Creating a real Request, with its URL, signal and streams, takes longer than
  * responding to most of these requests. Any other member creates the real Request and uses it.
  *
- * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error.
- * Pass it only to code that reads it.
+ * An IncomingRequest is an instance of Request, but `new Request(request)` and `fetch(request)`
+ * throw an error. Pass it only to code that reads the request.
  */
 class IncomingRequest {
   readonly #source: RequestSource;
@@ -114,8 +114,8 @@ function takeFromReal(name: string, isMethod: boolean): void {
 
 /** Returns a Request that is created on demand. */
 export function incomingRequest(source: RequestSource): Request {
-  // Look up the global Request now, because some frameworks replace it while the application
-  // starts.
+  // Look up the global Request now, because some frameworks replace the global Request while the
+  // application starts.
   if (!(IncomingRequest.prototype instanceof Request))
     Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
   return new IncomingRequest(source) as unknown as Request;

@@ -22,8 +22,8 @@ export interface NodeMount {
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
    * Makes `token()` work in a handler. If `token()` refuses the request, sends the 401 or 403
-   * response. Rejects with any other error from the handler. If you have several resources, pass
-   * one: `server.resource(url)`.
+   * response. Rejects with any other error from the handler. If the server has several resources,
+   * pass one of them: `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,

@@ -14,7 +14,8 @@ import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from
 
 /**
  * Returns the framework's request behind a request that an endpoint or a host method receives. Use
- * it for `req.session`. Returns null if the request did not come through this mount.
+ * the returned request for `req.session`. Returns null if the request did not come through this
+ * mount.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
@@ -26,9 +27,9 @@ export interface Incoming {
   readonly incoming: IncomingMessage;
   /** Node's response, still empty. */
   readonly outgoing: ServerResponse;
-  /** The path and query as the client sent them. It begins with `/`. */
+  /** The path and query as the client sent them. The target begins with `/`. */
   readonly target: string;
-  /** The body from the host's parser. Undefined if no parser has read it. */
+  /** The body from the host's parser. Undefined if no parser has read the body. */
   readonly parsed: unknown;
 }
 
@@ -81,24 +82,25 @@ function createRequest(
 
 function headersOf({ incoming, parsed }: Incoming): Headers {
   const headers = copyHeaders(incoming);
-  // If the application has replaced the body with another stream, for example a decompressed one,
-  // the declared length is no longer right.
+  // If the application has replaced the body with another stream, for example a decompressed
+  // stream, the declared length is no longer right.
   if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
   return headers;
 }
 
 /** Links the request to Node's message. */
 function named(request: Request, { incoming, target }: Incoming): Request {
-  // Keep the original target. A router may need it, and the URL no longer contains it.
+  // Keep the original target. A router may need the original target, which the URL no longer
+  // contains.
   if (!isLiteralTarget(target))
     noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
 }
 
 /**
- * Returns a request with only headers, for host handlers, host methods and the log. It has no path
- * and no body. `target` is the path and query as the client sent them. The caller's proof must
- * match `target`.
+ * Returns a request with only headers, for host handlers, host methods and the log. This request
+ * has no path and no body. `target` is the path and query as the client sent them. The caller's
+ * proof must match `target`.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -186,7 +188,7 @@ function failing(error: Error): ReadableStream {
 }
 
 /**
- * Returns a body that has not been read yet. If it is cancelled, the connection stays open. A
+ * Returns a body that has not been read yet. If the body is cancelled, the connection stays open. A
  * sender whose body is too large then still gets the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
@@ -194,8 +196,8 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Do not pause a discarded body. It would stay paused forever, because no code reads it any
-        // more.
+        // Do not pause a discarded body. The body would stay paused forever, because no code reads
+        // it any more.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -218,7 +220,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that nothing reads. Portico reads up to `MOST_DISCARDED` bytes of each one, to reach the
+ * Bodies that no code reads. Portico reads up to `MOST_DISCARDED` bytes of each body, to reach the
  * next request on the connection.
  */
 const discarding = new WeakSet<Readable>();
@@ -243,8 +245,8 @@ function discard(source: Readable): void {
 
 /**
  * Turns a form that the host's parser has parsed into fields again. A list becomes a repeated
- * field. An object becomes fields with brackets in their names. So does a list with one element,
- * because parsers create such a list only from `a[]=1`.
+ * field. An object becomes fields with brackets in their names. A list with one element also
+ * becomes such a field, because parsers create this list only from `a[]=1`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -261,7 +263,7 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
+/** Sends a Response. Adds its `Set-Cookie` headers to the headers that the framework has set. */
 export async function send(
   response: Response,
   outgoing: ServerResponse,
@@ -308,7 +310,7 @@ export async function answerOf(
   context: unknown,
 ): Promise<SentAnswer> {
   const { incoming, parsed } = asked;
-  // The stream may fail before the endpoint reads it. This must not end the process.
+  // The stream may fail before the endpoint reads it. Such a failure must not end the process.
   if (parsed instanceof Readable) parsed.on('error', () => {});
   if ('refuse' in dispatched) {
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));

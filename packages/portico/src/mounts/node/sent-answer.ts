@@ -18,7 +18,10 @@ export interface SentAnswer {
 export interface SentField {
   readonly name: string;
   readonly value: string;
-  /** If true, the value is added to the application's value. If false, it replaces that value. */
+  /**
+   * If true, the value is added to the application's value. If false, the value replaces the
+   * application's value.
+   */
   readonly isAdded: boolean;
 }
 

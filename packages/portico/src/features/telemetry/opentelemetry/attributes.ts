@@ -3,8 +3,8 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of metrics and spans. They are from OpenTelemetry's semantic conventions, if those have
- * a name.
+ * The names of metrics and spans. The names come from OpenTelemetry's semantic conventions if the
+ * conventions define a name.
  */
 
 export const SCOPE = 'portico';

@@ -46,8 +46,8 @@ export class Census {
   }
 
   /**
-   * Returns the last complete count, or null before the first count or if the last one failed.
-   * Never rejects, and waits at most a second.
+   * Returns the last complete count. Returns null before the first count, or if the last count
+   * failed. Never rejects, and waits at most a second.
    */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {
@@ -71,8 +71,8 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is not available. Report no number: an old one would hide the failure, which
-      // other metrics show.
+      // The store is not available. Report no number, because an old number would hide the failure,
+      // which other metrics show.
       this.#known = null;
     }
     const ended = this.#timer.now();

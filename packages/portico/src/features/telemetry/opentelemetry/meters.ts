@@ -111,8 +111,8 @@ export class Meters {
 }
 
 /**
- * Returns a function from a failure reason to the attributes of a grant or store operation. An
- * empty reason means success.
+ * Returns a function that gives the attributes of a grant or store operation for a failure reason.
+ * An empty reason means success.
  */
 function taskAttributes(
   task: MeasuredGrant | MeasuredStoreOperation,
@@ -122,7 +122,8 @@ function taskAttributes(
 }
 
 /**
- * Returns a function from a method, scheme and status to the attributes of an endpoint's response.
+ * Returns a function that gives the attributes of an endpoint's response for a method, scheme and
+ * status.
  */
 function endpointAttributes(
   task: MeasuredEndpoint,

@@ -4,7 +4,7 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** Which data to record, and where to send it. */
+/** Which data to record, and where to send the data. */
 export interface OpenTelemetryOptions {
   /** Whether to record metrics. Defaults to true. */
   readonly metrics?: boolean;
@@ -22,8 +22,8 @@ export interface OpenTelemetryOptions {
 /**
  * Returns a Telemetry that records metrics and traces with `@opentelemetry/api`. Pass it as the
  * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create a separate
- * Telemetry for each server. Without a registered SDK, it records nothing. For names, units and
- * attributes, see docs/telemetry.md.
+ * Telemetry for each server. Without a registered SDK, the Telemetry records nothing. For names,
+ * units and attributes, see docs/telemetry.md.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
