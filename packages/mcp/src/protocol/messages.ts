@@ -123,7 +123,7 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response, so a batch must not cancel one of its own requests.
+  // A cancelled request gets no response, so a batch must not cancel a request that it contains.
   // Without sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch must not cancel one of its requests.', {}, -32_600);
