@@ -285,7 +285,7 @@ describe(`a ${DRIVER} that is too old`, () => {
       `database_url: needs the package ${LEAST}; version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,
     );
     await expect(poolOf(old, store.url).database.execute('SELECT 1')).rejects.toThrow(
-      `database: ${TAKES} ${LEAST}; this one is of version ${OLD}`,
+      `database: ${TAKES} ${LEAST}; this is version ${OLD}`,
     );
     const { database } = poolOf(newest, store.url, 2, old.host);
     expect((await database.execute('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);

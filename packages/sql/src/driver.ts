@@ -58,7 +58,7 @@ export async function refusalOfOld(
   const loaded = await load().catch(() => null);
   const { Pool } = (loaded?.default ?? {}) as { readonly Pool?: unknown };
   return typeof Pool === 'function' && pool instanceof Pool
-    ? `; this one is of version ${version}`
+    ? `; this is version ${version}`
     : null;
 }
 

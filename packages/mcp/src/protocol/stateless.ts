@@ -40,7 +40,7 @@ type Read =
   | { readonly metadata: RequestMetadata | null }
   | { readonly refusal: Response; readonly metadata?: never };
 
-/** A message in a version with `initialize`. It has no 2026-07-28 metadata. */
+/** A message of a protocol version before 2026-07-28, without the metadata of that version. */
 const OLDER: Read = { metadata: null };
 
 /** Reads the metadata of a body. Call this function only if the endpoint offers 2026-07-28. */

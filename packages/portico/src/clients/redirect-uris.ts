@@ -106,7 +106,7 @@ function schemeProblem(scheme: string): string | null {
     );
   }
   if (NOT_PRIVATE.has(scheme) || SYSTEM_SCHEME.test(scheme))
-    return 'is not a private-use scheme; no client can have it';
+    return 'is not a private-use scheme, so no client can use it; use one such as com.example.app';
   return null;
 }
 

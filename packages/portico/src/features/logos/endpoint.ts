@@ -17,8 +17,8 @@ const HARMLESS = {
 } as const;
 
 /**
- * Handles GET /oauth/logo. Returns the logo of the client `client_id` if its hash is `v`. Reads no
- * session.
+ * Handles GET /oauth/logo. Returns the logo of the client in `client_id` if the hash of the logo
+ * matches `v`. Does not read the session.
  */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {

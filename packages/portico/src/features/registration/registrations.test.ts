@@ -508,7 +508,7 @@ describe('A registration update', () => {
       queueMicrotask(() => row !== undefined && rows.set(other.client.id, row));
     };
     expect(await errorOf(replace(other))).toEqual(
-      unusable('the client was revoked at the same moment'),
+      unusable('the client was revoked during this request'),
     );
     expect(events).toHaveLength(2);
   });

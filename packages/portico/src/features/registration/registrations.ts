@@ -178,7 +178,7 @@ export class Registrations {
     const addition = furtherMetadata.writing(client.id, further);
     if (!(await store.registrations.updateRegistration(replaced, tokenHash(token), addition))) {
       requireSamePlaces(await this.find(client.id, token), replaced);
-      throw unusable('the client was revoked at the same moment');
+      throw unusable('the client was revoked during this request');
     }
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;

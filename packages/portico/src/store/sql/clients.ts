@@ -33,7 +33,7 @@ import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 /**
  * Whether the server currently accepts a client with this id. A client that is not accepted counts
  * as revoked wherever it is looked up by its id or by a token. The list of all clients and a
- * person's list of authorizations ignore this function.
+ * person's list of authorizations do not make this check.
  */
 export type Admits = (clientId: string) => boolean;
 

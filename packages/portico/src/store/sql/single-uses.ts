@@ -1,6 +1,6 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** One use of a single-use value, for example an assertion. */
+/** The use of a value that is valid only once, for example an assertion. */
 export interface SingleUse {
   /** SHA-256 of its kind, owner and `jti`. */
   readonly hash: string;
