@@ -343,7 +343,7 @@ describe('a question', () => {
       [first, second].map(async (page) => formOf(await page.text()).fields),
     );
     expect((await answer(browser, forms[0] ?? {})).status).toBe(400);
-    expect(logged.map(({ message }) => message).join()).toContain('another browser secret');
+    expect(logged.map(({ message }) => message).join()).toContain('The browser secret has changed');
     expect(isAllowed(await answer(browser, forms[1] ?? {}))).toBe(true);
     expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
   });

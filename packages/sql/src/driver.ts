@@ -57,9 +57,7 @@ export async function refusalOfOld(
   if (version === null) return null;
   const loaded = await load().catch(() => null);
   const { Pool } = (loaded?.default ?? {}) as { readonly Pool?: unknown };
-  return typeof Pool === 'function' && pool instanceof Pool
-    ? `; this is version ${version}`
-    : null;
+  return typeof Pool === 'function' && pool instanceof Pool ? `; this is version ${version}` : null;
 }
 
 /**

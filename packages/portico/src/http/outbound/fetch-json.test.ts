@@ -342,7 +342,7 @@ describe('only a small, matching response is read:', () => {
       fetchJson(new URL(url), { limit: LIMIT, person, isKnown: false });
     for (let number = 1; number <= 9; number += 1) {
       await expect(by(`person ${number}`)).rejects.toThrow(
-        /cannot be fetched|without an answer|is 101/,
+        /cannot be fetched|without a response|is 101/,
       );
     }
     host.publish('/plain.json', {});
