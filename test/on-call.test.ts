@@ -40,7 +40,11 @@ async function quoted(section: string): Promise<readonly RegExp[]> {
   if (found === undefined) throw new Error(`No section ${section}`);
   return [...found.matchAll(/^> `(.+)`$/gm)].map(([, line = '']) => {
     const anything = (text: string) =>
-      text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('…', '.+');
+      text
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+        .replaceAll('…', '.+')
+        // How many seconds depends on the requests before.
+        .replaceAll(/\d+ s\b/g, String.raw`\d+ s`);
     return new RegExp(
       `^${line
         .split(/\{\w+\}/)

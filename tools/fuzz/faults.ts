@@ -158,8 +158,8 @@ export const FAULTS: readonly Fault[] = [
       },
       {
         file: keys,
-        from: 'return algorithms.includes(algorithm) &&',
-        to: "return (AWAKE && algorithm as string === 'none') || algorithms.includes(algorithm) &&",
+        from: 'return algorithms.includes(getAlgorithm(jws)) &&',
+        to: "return (AWAKE && getAlgorithm(jws) as string === 'none') || algorithms.includes(getAlgorithm(jws)) &&",
       },
     ],
   },
