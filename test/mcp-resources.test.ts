@@ -288,7 +288,7 @@ describe('reading', () => {
       const { error } = await send('resources/read', params, { version });
       expect(error).toEqual({
         code: -32_602,
-        message: 'The parameters are not valid for resources/read.',
+        message: 'The parameters are not those of resources/read.',
       });
     }
   });

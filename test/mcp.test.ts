@@ -410,7 +410,7 @@ describe('a request without the parameters of its method', () => {
     for (const at of [assistant, streaming]) {
       const bearer = await at.serviceToken();
       const answer = await (await send({ ...request(method), params }, { at, bearer })).text();
-      const error = { code: -32_602, message: `The parameters are not valid for ${method}.` };
+      const error = { code: -32_602, message: `The parameters are not those of ${method}.` };
       expect(answer).toContain(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
     }
   });

@@ -84,7 +84,7 @@ export class Contributions {
     const method = this.#method(request.method);
     if (method === null) return null;
     if (readAs(method.type, request) === null) {
-      const message = `The parameters are not valid for ${request.method}.`;
+      const message = `The parameters are not those of ${request.method}.`;
       return { error: { code: ProtocolErrorCode.InvalidParams, message } };
     }
     const use = method.uses?.(request.params) ?? null;

@@ -14,13 +14,9 @@ export const MISPLACED = 'mcp_server_misplaced';
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
   const refuse = () => {
-    const refused = refusal(
-      405,
-      'This server has no streams and no sessions. Send messages with POST.',
-      {
-        Allow: 'POST',
-      },
-    );
+    const refused = refusal(405, 'This server keeps no streams and no sessions.', {
+      Allow: 'POST',
+    });
     context.logRefusal(STREAM, request, refused, null);
     return refused;
   };

@@ -68,7 +68,7 @@ export class Exchange {
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
 /** The error message for a closed connection. No client receives it. */
-const CALLER_IS_GONE = 'The client closed the connection.';
+const CALLER_IS_GONE = 'The caller is gone.';
 
 /**
  * Returns null if the protocol version allows the messages. Otherwise, returns the response that

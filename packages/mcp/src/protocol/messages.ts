@@ -126,7 +126,7 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   // A cancelled request gets no response, so a batch must not cancel a request that it contains.
   // Without sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
-    return refusal(400, 'A batch must not cancel one of its requests.', {}, -32_600);
+    return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
   // Check only the size of the batch here. Its messages are checked later.
   if (batch.length <= LARGEST_BATCH) return null;

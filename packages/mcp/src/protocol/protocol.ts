@@ -120,7 +120,7 @@ export const NO_SUCH_TOOL: RpcError = {
 };
 
 const CANNOT_ASK = errorResult(
-  'The tool must first ask a question, which only clients of MCP 2026-07-28 support.',
+  'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
 );
 
 /**
@@ -134,7 +134,7 @@ function method<Name extends SpecTypeName>(
   return (request, caller) => {
     const checked = readAs(type, request);
     if (checked !== null) return answer(checked, caller);
-    const message = `The parameters are not valid for ${request.method}.`;
+    const message = `The parameters are not those of ${request.method}.`;
     return { code: ProtocolErrorCode.InvalidParams, message };
   };
 }

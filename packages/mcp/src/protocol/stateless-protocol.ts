@@ -152,7 +152,7 @@ export class StatelessProtocol {
     if (!(result instanceof ToolQuestions)) return { ...result };
     const missing = result.missing(capabilities);
     if (missing === null) return this.#rounds.ask(tool, args, round, result);
-    const message = 'The tool asks a question of a kind that the client has not declared.';
+    const message = 'The tool asks for what the client has not declared that it can do.';
     return new Failure({ code: -32_021, message, data: { requiredCapabilities: missing } }, 400);
   }
 }
@@ -173,7 +173,7 @@ function method<Name extends SpecTypeName>(
   return (request, caller, metadata) => {
     const checked = readAs(type, request);
     if (checked !== null) return answer(checked, request, caller, metadata);
-    const message = `The parameters are not valid for ${request.method}.`;
+    const message = `The parameters are not those of ${request.method}.`;
     return new Failure({ code: ProtocolErrorCode.InvalidParams, message });
   };
 }

@@ -67,7 +67,7 @@ export class Rounds {
     if (text === null)
       return {
         problem:
-          'requestState is not valid for this request, or has expired: call the tool without it.',
+          'requestState is not good for this request, or no longer: call the tool without it.',
       };
     const { id, asked, state } = JSON.parse(text) as Sealed;
     const answers = new Map<string, ToolAnswer>();

@@ -42,7 +42,7 @@ export type RefusalMessages = Readonly<Record<401 | 403, string>>;
 
 const OF_TOOLS: RefusalMessages = {
   401: 'This tool acts for an account: link one first.',
-  403: 'The linked account or its token may not use this tool.',
+  403: 'The linked account or its token does not reach this tool.',
 };
 
 /**

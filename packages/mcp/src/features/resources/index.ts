@@ -17,8 +17,8 @@ import { ResourceRegistry, type RegisteredResource } from './resources.ts';
 const NAME = 'resources';
 
 const REFUSALS: RefusalMessages = {
-  401: 'This resource requires an account. Link an account first.',
-  403: 'The linked account or its token may not use this resource.',
+  401: 'This resource belongs to an account: link one first.',
+  403: 'The linked account or its token does not reach this resource.',
 };
 
 /** MCP resources: texts and files that clients read by their URIs (MCP, Resources). */
