@@ -54,6 +54,7 @@ export class FirstPartyMemory implements PriorConsent {
     if (!client.redirectUris.includes(redirectUri)) return null;
     if (!(await this.remembers(client))) return null;
     const hint = asked.further?.['id_token_hint'];
+    const hinted = hint === undefined ? null : subjectOfHint(hint);
     const living = await store.authorizations.listAuthorizations(person, clock());
     const found = living.findLast(
       ({ family, redeemed }) =>
@@ -63,7 +64,7 @@ export class FirstPartyMemory implements PriorConsent {
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
-        (hint === undefined || subjectOfHint(hint) === family.subject) &&
+        (hint === undefined || hinted === family.subject) &&
         family.audience === asked.audience &&
         scopes.every((name) => family.scopes.includes(name)),
     );
