@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import { RUNS_ALL } from './support/scale.ts';
-import { ENGINE_NAMES, testFiles } from './support/test-files.ts';
+import { ENGINE_NAMES, testFiles, type TestFile } from './support/test-files.ts';
 
 describe('a test file', () => {
   let root: string;
@@ -136,5 +136,15 @@ describe('Vitest', () => {
   test.runIf(RUNS_ALL)('runs every file in `npm run test:all`', () => {
     const files = testFiles(ROOT);
     expect(sorted(listed({ TESTS: 'all' }))).toEqual(expected(files));
+  });
+
+  test.runIf(RUNS_ALL)('runs the other files, or files with a long form, in `test:rest`', () => {
+    const ranBefore = ({ short, long, engines }: TestFile) =>
+      short && !long ? engines.filter((name) => name === 'sqlite') : [];
+    const rest = listed({ TESTS: 'rest' });
+    const both = testFiles(ROOT).map(
+      (file) => [file.path, [...(rest.get(file.path) ?? []), ...ranBefore(file)]] as const,
+    );
+    expect(sorted(new Map(both))).toEqual(expected(testFiles(ROOT)));
   });
 });

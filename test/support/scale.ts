@@ -190,7 +190,10 @@ const { TESTS: asked } = process.env;
 /**
  * Whether this is `npm run test:all` or the longest form. Then all files run, in their long form.
  */
-export const RUNS_ALL = asked === 'all' || asked === 'longest';
+export const RUNS_ALL = asked === 'all' || asked === 'rest' || asked === 'longest';
+
+/** Whether this is `npm run test:rest`: everything that `npm test` does not run. */
+export const RUNS_REST = asked === 'rest';
 
 /** Whether this is the longest form, which takes a whole night. */
 export const LONGEST = asked === 'longest';

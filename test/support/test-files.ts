@@ -39,7 +39,7 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
  * file of a package runs once. The first line of a file can change this: `// @engines sqlite:
  * <why>`, `postgres`, `servers` or `clusters`. After the engines, it may contain `, long` (the file
  * takes long) or `, needs chromium nginx` (see extras.ts). `npm test` skips these files. A file that
- * imports `scale.ts` has a short and a long form.
+ * imports `scale.ts` or `describe-with.ts` has a short and a long form.
  *
  * @throws {Error} When the first line of a file names an unknown engine or extra.
  */
@@ -93,5 +93,5 @@ function readSource(file: string, source: string, unlessSaid: readonly ProjectNa
 }
 
 function isScaled(source: string): boolean {
-  return / from '[./]+support\/scale\.ts';$/m.test(source);
+  return / from '[./]+support\/(?:scale|describe-with)\.ts';$/m.test(source);
 }
