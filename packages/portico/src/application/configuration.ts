@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Adds the name of each missing environment variable to the problem with the key that the variable
- * sets. If the key has no problem yet, adds a problem.
+ * Names each missing environment variable in the problem of the key that the variable sets. If the
+ * key has no problem yet, adds a problem.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],
@@ -161,7 +161,8 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
  * Merges layers of configuration. Later layers override earlier ones.
  *
  * - Maps are merged by key.
- * - Arrays are merged by position. If the later array is shorter, the remaining elements stay.
+ * - Arrays are merged by position. If the later array is shorter, the earlier array's remaining
+ *   elements stay.
  * - Any other value replaces the earlier one.
  * - An undefined value changes nothing.
  */
@@ -173,7 +174,8 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // `fromEntries` defines properties, so `__proto__` is a key like any other.
+  // `Object.fromEntries` treats `__proto__` as an ordinary key, so a configuration cannot replace
+  // the prototype.
   return Object.fromEntries(merged);
 }
 
@@ -223,7 +225,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // If a map has an invalid key, the message is in the inner issue.
+        // For an invalid key of a map, Zod puts the message in an inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

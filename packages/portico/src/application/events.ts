@@ -11,8 +11,8 @@ export const Event = {
    */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted before the response if the password is wrong or no account has the identifier. The
-   * payload is a FailedSignIn.
+   * Emitted if a sign-in fails because the password is wrong or no account has the identifier. The
+   * listeners run before the server sends the response. The payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**

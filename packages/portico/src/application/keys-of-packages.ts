@@ -7,8 +7,8 @@ interface PackagedFeature {
 }
 
 /**
- * The configuration keys of features in separate packages. A key works only if the package's
- * feature is listed.
+ * The configuration keys of features in separate packages. A key works only if the application
+ * lists the package's feature in `features`.
  */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },

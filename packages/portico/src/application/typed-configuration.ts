@@ -178,8 +178,8 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map whose keys can be any string has no known keys, for example if a function
-            // returns it.
+            // The compiler does not know the keys of a map with string keys, for example if a
+            // function returns the map.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

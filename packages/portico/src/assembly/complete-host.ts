@@ -7,9 +7,9 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * The defaults for methods and properties that a host omits. `log`, `renderer` and `passwordHasher`
- * create a default while the server is created, and only if the host omits it. The other methods
- * replace the host's methods.
+ * The defaults for methods and properties that a host omits. While Portico creates the server, it
+ * calls `log`, `renderer` and `passwordHasher` for each of these members that the host omits.
+ * Later, it calls the other methods in place of the host's omitted methods.
  */
 export interface HostDefaults {
   log(): Log;

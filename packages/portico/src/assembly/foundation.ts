@@ -67,11 +67,11 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the doctor page of the administrator's pages examines. By default, only the store. */
+  /** What the doctor page of `@portico/admin` examines. By default, it examines only the store. */
   readonly examined?: ExaminedApplication;
 }
 
-/** The parts that all other parts need. */
+/** The parts that the rest of the server needs. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -147,8 +147,8 @@ export function layFoundation(options: ServerParts): Foundation {
 }
 
 /**
- * Returns the store with the records of the features. With telemetry, measures calls to the store.
- * No feature can replace a record of the core.
+ * Returns the store with the classes that features add for their tables. A feature cannot replace
+ * one of Portico's own classes. With telemetry, measures calls to the store.
  */
 function buildStore(
   database: Database,

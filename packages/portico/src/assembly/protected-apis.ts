@@ -36,7 +36,7 @@ export class ProtectedApis {
     const known = [...this.#configured.keys()].join(', ') || 'none';
     throw new Error(
       `server.resource('${url}') is not configured: add the URL to oauth_server:resources ` +
-        `(they are ${known})`,
+        `(configured URLs: ${known})`,
     );
   }
 

@@ -65,9 +65,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   /** The grants of Portico, then the grants of features. */
   readonly grants: readonly GrantType[];
-  /** The rules of the grant types. They are known before the parts of the server exist. */
+  /** The rules of the grant types. */
   readonly grantTypes: GrantTypes;
-  /** The grants of features that can start access. */
+  /** The grants of features that create authorizations, by who grants the access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
@@ -199,7 +199,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the grants of features, grouped by how access starts. */
+/** Returns the grants of features, grouped by who grants the access. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -209,7 +209,7 @@ function collectFurtherGrants(started: readonly Started[]): Contributions['furth
   };
 }
 
-/** Returns what `oauth:prune` removes in addition to Portico's own records. */
+/** Returns what `oauth:prune` removes in addition to Portico's own rows. */
 function collectExpiring(
   started: readonly Started[],
   { furtherMetadata, outbox }: Server,
@@ -238,7 +238,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns the items that features add to each list. */
+/** Returns the values that features add to each metadata list. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),

@@ -33,7 +33,9 @@ export interface AllowedAuthorization extends Pick<
   readonly prior: PriorAuthorization | null;
   /** The HTTP request with the person's answer. */
   readonly request: Request;
-  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  /**
+   * When the server started to ask the host which person is signed in, in milliseconds since 1970.
+   */
   readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;

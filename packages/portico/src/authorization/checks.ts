@@ -25,7 +25,7 @@ import {
  * refuses the request, the error is sent to the redirect URI.
  */
 
-/** The parts that the checks use: the server and its features. */
+/** The server and the additions of its features, for the checks. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
@@ -114,8 +114,7 @@ export function isCheck(name: string): boolean {
 }
 
 /**
- * Returns the names of the features' additional parameters. Includes the parameter that names a
- * key.
+ * Returns the names of the parameters that features add, including the parameter that names a key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
@@ -208,8 +207,9 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check must
- * run before the consent page: after consent, the server could not issue the promised ID token.
+ * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check runs
+ * before the consent page, because users must not consent to an ID token that the server cannot
+ * issue.
  */
 async function signable(
   scopes: readonly string[],

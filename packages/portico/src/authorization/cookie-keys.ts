@@ -86,8 +86,8 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. The keys are the same as for cookies. The names used here are not valid
- * cookie names, so a sealed string is never accepted as a cookie.
+ * encrypt and decrypt them. Uses the same keys as for cookies, but under names that are not valid
+ * cookie names. So Portico never accepts such a string as a cookie.
  */
 export class Sealing {
   readonly #server: Server;

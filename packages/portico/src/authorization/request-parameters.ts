@@ -6,10 +6,7 @@ import type { Resources } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
-/**
- * Checks for individual parameters of an authorization request. They need no client and no key,
- * only the configured resources.
- */
+/** Checks for individual parameters of an authorization request. */
 
 /**
  * Parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource` are

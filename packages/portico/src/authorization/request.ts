@@ -219,7 +219,7 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
     isVerified(client)
       ? page('error.client_against_rules', { server: serverName, client: client.name })
       : page('error.unverified_client_against_rules', { server: serverName }),
-    `the client ${client.id} gets no access: ${refusal}`,
+    `the client ${client.id} is refused: ${refusal}`,
   );
 }
 

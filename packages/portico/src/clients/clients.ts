@@ -285,7 +285,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client, of which the server knows only the URL. */
+  /** Stores a revoked client for this URL. The server has never fetched the client's metadata. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();

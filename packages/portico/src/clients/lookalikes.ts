@@ -1,11 +1,11 @@
 /**
- * Checks whether users could confuse two names at a glance. Knows only the letters that an attacker
- * would use to imitate this server's name, a small part of the confusable letters of UTS 39.
+ * Checks whether users could confuse two names at a glance. Contains only the letters that
+ * attackers are likely to use, a small part of the confusable letters of UTS 39.
  */
 
 /**
- * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` count
- * as the same letter.
+ * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` are
+ * treated as one letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',

@@ -8,8 +8,8 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  */
 
 /**
- * Whether a value counts as missing. Null and empty values count as missing, because some clients
- * send every field that they know.
+ * Whether a value is missing, null or empty. Portico treats all three in the same way, because some
+ * clients send every field that they know.
  */
 export function saysNothing(value: unknown): boolean {
   return (

@@ -119,7 +119,7 @@ export function answerGoesTo(uri: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The client properties that decide where responses may go. */
+/** The client properties that determine which redirect URIs a request may contain. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
