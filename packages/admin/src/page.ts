@@ -85,7 +85,7 @@ export interface Page {
    * or an AccessError. Returns one of these results:
    *
    * - A URL to redirect the browser to. Its parameter `done` names the action. The caller signs
-   * this parameter.
+   *   this parameter.
    * - A page, if the result must not be in a URL.
    * - Null, if no form of the page has this action.
    */

@@ -85,7 +85,7 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   if (count === undefined) {
     throw new RegistrationError(
       'client_secret_hash has an unknown format. Use sha256:… or ' +
-        `pbkdf2_sha256$…${ownShape(own)}; or remove the field and use --new-secrets`,
+        `pbkdf2_sha256$…${ownShape(own)}. Or remove the field and use --new-secrets`,
     );
   }
   if (Number(count) > iterations) {

@@ -30,7 +30,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken !== null) {
     return failing(
       broken,
-      "fix these views, or copy Portico's own views again; then restart the application",
+      "fix these views. Or copy Portico's own views again. Then restart the application",
     );
   }
   const problem = problemOfForm(server, consent, secrets);

@@ -99,8 +99,8 @@ export class ConsentForm {
   }
 
   /**
-   * Returns the authorization request that the consent page is about, so that it can wait and start
-   * again.
+   * Returns the authorization request behind the consent page, so that Portico can store it and
+   * check it again later.
    */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {

@@ -14,8 +14,8 @@ import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, for example the sign-in page. The request waits until the
- * browser returns with its id.
+ * Sends browsers to pages of the host, for example the sign-in page. The authorization request
+ * waits until the browser returns with the request's id.
  */
 export class SignInTrips {
   readonly #server: Server;
@@ -99,7 +99,7 @@ export class SignInTrips {
   }
 }
 
-/** Shows pages in the languages that the original request named. */
+/** Chooses the language of this request's pages by `ui_locales` of the authorization request. */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));
