@@ -16,16 +16,16 @@ import type { Application } from './started-application.ts';
 export interface ApplicationDefinition {
   /**
    * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
-   * console uses the folder of the package.json that it finds, and servers use the current folder.
-   * Set this option if your server starts in another folder. In bundled code, `import.meta.dirname`
-   * is undefined, so do not use it here.
+   * console uses the folder of the package.json that it has found, and servers use the current
+   * folder. Set this option if your server starts in another folder. In bundled code, do not use
+   * `import.meta.dirname` for it, because its value is undefined there.
    */
   readonly directory?: string | undefined;
   /** The application's configuration. Overrides the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The schemas of the application's own top-level keys. Portico does not check or change keys
-   * without a schema.
+   * The schemas of the application's own top-level keys. Portico does not check keys without a
+   * schema, and passes them on unchanged.
    */
   readonly configuration?: Readonly<Record<string, ConfigSchema>>;
   /**

@@ -39,8 +39,8 @@ export class SignInTrips {
     this.#warnOfNoSession = throttleLog((times) =>
       host.log.warning(
         'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
-          'this happens to everyone, check that portico() is mounted ' +
-          'after the session middleware and that the session cookie is sent to {path}',
+          'this happens to every person, mount portico() after the session middleware. Also ' +
+          'check that browsers send the session cookie to {path}',
         { times, path: paths.authorize },
       ),
     );
