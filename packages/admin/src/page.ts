@@ -39,7 +39,9 @@ export interface AdministrationParts {
   readonly home: string;
 }
 
-/** A request for a page. The user who sent it has the permission. */
+/**
+ * A request for a page. The user who sent it has the permission in `oauth_server:admin_permission`.
+ */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;

@@ -7,8 +7,8 @@ import { RecentMap } from 'portico/extension';
  */
 const A_MINUTE = 60_000;
 /**
- * The maximum number of entries. There is one entry for each user and reason. When the limit is
- * reached, the entry with the oldest event is removed.
+ * The maximum number of entries. There is one entry for each user and reason. At the limit, a new
+ * entry replaces the entry with the oldest event.
  */
 const MOST = 10_000;
 

@@ -2,7 +2,7 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/** The maximum number of secrets that are checked. Each check computes a slow hash. */
+/** The maximum number of secrets that the doctor checks. Each check computes a slow hash. */
 const MOST_TRIED = 500;
 
 /**

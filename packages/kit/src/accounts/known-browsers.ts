@@ -20,9 +20,9 @@ const MOST_ACCOUNTS = 4;
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes a browser that a user has used before to sign in to an account. Attempts from this
- * browser are counted separately from other attempts on the same network. Nothing else changes: a
- * known browser still needs the password.
+ * Recognizes a browser that a user has used before to sign in to an account. The kit counts
+ * attempts from this browser separately from other attempts on the same network. Nothing else
+ * changes: a known browser still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;

@@ -70,7 +70,7 @@ export function readConfiguration(
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that can be found before validation. */
+/** Returns the problems that Portico can find before it validates the values. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -116,7 +116,10 @@ function withVariables(
   ];
 }
 
-/** The configuration keys that apply only to connections that Portico itself opens. */
+/**
+ * The configuration keys for connections that Portico opens. These keys have no effect if the
+ * application passes its own database.
+ */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -124,7 +127,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError if `plugins` contains anything but plugins. */
+/** Throws a ConfigurationError if `plugins` contains a value that is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -195,7 +198,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Formats a configuration key for messages: its parts, joined by colons. */
+/** Formats a configuration key for messages, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }

@@ -16,7 +16,7 @@ export const Event = {
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted when a sign-in first gets a 429 response after many failures. The payload is a
+   * Emitted when the kit first answers a sign-in with 429, after many failures. The payload is a
    * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',

@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 
-/** Returns advice about an unknown configuration key. */
+/** Returns the message for an unknown configuration key. */
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';

@@ -188,7 +188,6 @@ function buildHandlers(
   };
 }
 
-/** Builds the token endpoint with its grants. */
 function tokenEndpoint(
   server: Server,
   { binding, grants, issuanceChecks: checks, describe, ...contributions }: Contributions,

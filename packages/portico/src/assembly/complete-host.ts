@@ -20,7 +20,7 @@ export interface HostDefaults {
    * Called if the framework's request contains no address.
    */
   clientAddress(): string | null;
-  /** Receives audit events, which are also written to the log. */
+  /** Receives audit events. Portico also writes them to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
@@ -78,7 +78,6 @@ export function completeHost<Context>(
   };
 }
 
-/** The host methods for accounts and their sessions. */
 type AccountMember =
   | 'signedIn'
   | 'loadAccount'
@@ -93,7 +92,6 @@ function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
 ): { readonly [Member in AccountMember]: CompleteHost[Member] } {
-  // Bind the methods, because the host may be a class instance.
   const findPeople = host.findPeople?.bind(host);
   const accountFor = host.accountFor?.bind(host);
   const authenticatedAt = host.authenticatedAt?.bind(host);
@@ -132,7 +130,6 @@ function completeReauthenticateUrl<Context>(
       : page.call(host, returnTo, asked, context());
 }
 
-/** The host methods for a browser. */
 interface BrowserMembers {
   readonly browserSecret: CompleteHost['browserSecret'];
   readonly signOut: CompleteHost['signOut'];

@@ -71,7 +71,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly examined?: ExaminedApplication;
 }
 
-/** The parts that the rest of the server needs. */
+/** The objects that `layFoundation` creates. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -80,8 +80,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the parts that the whole server uses, and starts its features. Does not access the
- * database. Throws a ConfigurationError that lists all problems.
+ * Creates the objects that all endpoints and features share, and starts the features. Does not
+ * access the database. Throws a ConfigurationError that lists all problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -166,7 +166,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns the parts that depend only on the configuration. */
+/** Returns the values that depend only on the options. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);

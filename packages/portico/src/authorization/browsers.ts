@@ -11,7 +11,7 @@ interface Browser {
   readonly person: string;
   /** The cookie that the browser sent, or null. */
   readonly sealed: string | null;
-  /** Whether the server gives the browser a new cookie although its current cookie is valid. */
+  /** Whether the response sets a new cookie although the browser's current cookie is valid. */
   readonly renewed: boolean;
 }
 

@@ -22,7 +22,7 @@ import {
 
 /**
  * The checks for an authorization request whose client and redirect URI are valid. If a check
- * refuses the request, the error is sent to the redirect URI.
+ * refuses the request, the server sends the error to the redirect URI.
  */
 
 /** The server and the additions of its features, for the checks. */
@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** How a request can arrive. */
+/** The ways in which a request can reach the server. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
@@ -163,7 +163,6 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** The rules for the scopes of a request. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;

@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** The access that a person is about to allow, before it is stored. */
+/** An authorization that a person is about to allow. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -59,8 +59,8 @@ export class ConsentAnswers {
    * Records this visitor's first decision.
    *
    * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
-   * the person must visit a page of the host first, the request stays open. Throws a page error if
-   * the visitor has no request to answer.
+   * the person must visit a page of the host first, the consent request stays open. Throws a page
+   * error if the visitor has no request to answer.
    */
   async complete(
     requestId: string,

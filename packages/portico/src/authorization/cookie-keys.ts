@@ -16,9 +16,9 @@ const CLOCKS_DIFFER = 300_000;
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts data that browsers store for this server. Decrypts only data that was encrypted here
- * under the same name. The first process that needs a key creates it. The store keeps the key for
- * all processes.
+ * Encrypts data that browsers store for this server. Decrypts only data that this server has
+ * encrypted under the same name. The first process that needs a key creates it. The store keeps the
+ * key for all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;

@@ -16,7 +16,6 @@ const LONGEST_LOCALES = 200;
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
 
-/** The name of a hint. */
 export type Hint = 'login_hint' | 'ui_locales';
 
 const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {

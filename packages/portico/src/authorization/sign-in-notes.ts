@@ -14,7 +14,7 @@ export interface SignInNote {
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** The client, or null if it must still be looked up. */
+  /** The client. Null if `cookies` must look up the client. */
   readonly client: Client | null;
   /** Texts in the language of the user who signs in. */
   readonly words: Words;
@@ -34,7 +34,6 @@ export class SignInNotes {
   readonly #clients: Clients;
   readonly #clientSource: ClientSource | null;
   readonly #secure: boolean;
-  /** The cookie's name. */
   readonly #name: string;
 
   constructor(server: Server, clients: Clients, clientSource: ClientSource | null) {

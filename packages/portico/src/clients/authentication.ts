@@ -56,13 +56,14 @@ export class ClientProofs {
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Counts failures. Assertions and secrets are counted separately, so that failed assertions never
-   * slow down secrets.
+   * Counts failed assertions and failed secrets separately, so that failed assertions never slow
+   * down secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
   /**
-   * `assertions` lists the methods of authentication by assertions. They are tried in this order.
+   * `assertions` lists the methods of authentication by assertions, in the order in which the
+   * server tries them.
    */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;

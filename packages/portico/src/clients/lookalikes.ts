@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where three Unicode alphabets start: letters in circles, letters in boxes, and letters for flags.
- * Unicode normalization does not turn them into plain letters.
+ * The code points of the letter A in three Unicode alphabets: letters in circles, letters in boxes,
+ * and letters for flags. Unicode normalization does not turn them into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -63,8 +63,8 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * A server's name must have this length to be searched for inside other names. Shorter names are
- * part of too many words.
+ * The minimum length of a server name that is searched for inside other names. Too many words
+ * contain shorter names.
  */
 const SHORTEST_PART = 4;
 

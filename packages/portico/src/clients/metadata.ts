@@ -3,8 +3,8 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
  * Interprets a client's own metadata (RFC 7591 section 2), from a registration or from a client
- * metadata document. Problems of a registration are reported in its response. Problems of a
- * document are logged.
+ * metadata document. The server reports problems of a registration in the response, and logs
+ * problems of a document.
  */
 
 /**

@@ -113,8 +113,8 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
 }
 
 /**
- * Whether all responses to this client go to the same place: one site, programs on this computer,
- * or one scheme.
+ * Whether all responses to this client have the same destination: one site, programs on this
+ * computer, or one scheme.
  */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {

@@ -11,7 +11,10 @@ export interface EndpointDescription {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people open the endpoint in their browser. Errors can then be pages. */
+  /**
+   * Whether people open the endpoint in their browser. The endpoint can then answer errors with
+   * pages.
+   */
   readonly forPeople?: boolean;
   /**
    * Whether the endpoint only reads data. Then all reads of a request use the same database

@@ -113,7 +113,7 @@ function takeFromReal(name: string, isMethod: boolean): void {
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
-/** Returns a Request that is created on demand. */
+/** Returns a Request that creates the real Request on demand. */
 export function incomingRequest(source: RequestSource): Request {
   // Look up the global Request now, because some frameworks replace the global Request while the
   // application starts.
