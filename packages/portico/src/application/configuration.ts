@@ -64,7 +64,7 @@ export function readConfiguration(
         key: 'APP_ENV',
         message:
           `is not set in the environment or in the .env file of ${directory}; for ` +
-          'development, set it to dev',
+          'development, set it to "dev"',
       });
   }
   throw new ConfigurationError(problems);

@@ -115,8 +115,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
   // permissions limit these scopes.
   if (begins === 'client' && clients === 'any')
     throw new Error(
-      `The grant type ${name} of ${feature} must have clients: 'confidential', because its ` +
-        "begins is 'client'",
+      `The grant type ${name} of ${feature} must have clients: 'confidential', because it has ` +
+        "begins: 'client'",
     );
 }
 

@@ -71,7 +71,7 @@ async function examineIssuer(
   return failing(
     `${url} returns the issuer ${JSON.stringify(document.issuer)}, but this process has ` +
       server.issuer,
-    'set public_url (PUBLIC_URL) to the same value in every process, and point the ' +
+    'set public_url (PUBLIC_URL) to the same value in every process. Point the ' +
       'address to these processes',
   );
 }
@@ -142,7 +142,7 @@ async function examineKeySet(
   return failing(
     `oauth_server:key_path: ${url} ${difference.join(' and ')} (compared with ` +
       `${server.config.key_path})`,
-    'use the same key directory (key_path, STORAGE_DIR) in every process, and make each file ' +
+    'use the same key directory (key_path, STORAGE_DIR) in every process. Make each file ' +
       'in it readable for the account that runs the server (chown). After a change, wait five ' +
       'seconds, because keys are cached',
   );
@@ -185,7 +185,7 @@ async function examineRoundTrip(
     return warning(
       `${url} did not report what the process received, although the doctor asked for it`,
       `make the proxies forward the header ${ROUND_TRIP_HEADER} in requests and responses, ` +
-        'and stop them from caching this URL. If that does not help, check that the process ' +
+        'and do not let them cache this URL. If that does not help, check that the process ' +
         'runs this release and that its clock is correct',
     );
   }

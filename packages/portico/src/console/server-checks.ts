@@ -83,8 +83,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
         'openid fail',
-      'if keys existed before, restore their directory, or set oauth_server:key_path to the ' +
-        'directory that contains them. Otherwise, run npx portico oauth:server:setup',
+      'if keys existed before, restore their directory. Or set oauth_server:key_path to the ' +
+        'directory that contains them. If no key existed before, run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
