@@ -19,7 +19,7 @@ export type AnswerAdministration = (
   request: Request,
 ) => Promise<Reply>;
 
-/** The parts that the administrator's pages use. */
+/** The objects that the administrator's pages use. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** The setting `oauth_server:admin_permission`. */

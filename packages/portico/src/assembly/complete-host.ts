@@ -156,7 +156,7 @@ function getBrowser<Context>(
     // Record the end of the session before the sign-out. If the process stops in between, clients
     // are still notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the session id is not a string. Otherwise, clients would silently not be notified.
+    // Throw if the session id is not a string. Otherwise, Portico would silently notify no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;

@@ -191,8 +191,7 @@ export class ConsentAnswers {
     const { clientId } = saved;
     const person = visitor.user.reference;
     // The scopes differ from those of the first answer if the person's permissions have changed or
-    // the person checked other boxes. In that case, the store finds no authorization with these
-    // scopes.
+    // the person checked other boxes. The store then finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);

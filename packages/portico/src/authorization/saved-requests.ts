@@ -112,7 +112,7 @@ export class SavedRequests {
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is refused: ${refusal}`);
-    // Ignore demands that a client document added after the page was shown.
+    // Ignore requirements that the client's document has added since the consent page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);

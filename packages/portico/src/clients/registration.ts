@@ -144,8 +144,8 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A client with a profile must meet every demand, even if its registration does not contain the
-    // demand.
+    // A client with a profile must meet all of these requirements, even if its registration does
+    // not list them.
     ...getDemands(registration, profile !== null),
     profile,
   };

@@ -122,8 +122,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 
 /**
  * Renders these views. Returns the consent page (empty if it is broken), and a text about the
- * broken views (null if no view is broken). Views with the same problem, for example a broken
- * layout, are listed together.
+ * broken views (null if no view is broken). Lists views with the same problem together, for example
+ * a broken layout.
  */
 async function renderAll(
   { host }: AuthorizationServer,

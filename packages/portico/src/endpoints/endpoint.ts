@@ -52,7 +52,7 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-/** The parts of the server that all endpoints use to respond. */
+/** The objects that all endpoints use to respond. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
@@ -62,8 +62,8 @@ export interface Answering {
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs the work of a request. Events that are recorded during the work then contain the request's
-   * id. Null if no events are recorded.
+   * Runs the work of a request. Audit events during the work then contain the request's id. Null if
+   * the server records no events.
    */
   readonly runFrom: RunFrom | null;
 }

@@ -31,7 +31,7 @@ export interface ProtectedRoutes {
    *
    * - The request is refused or fails, and Portico logs it.
    * - The token is bound, so its proof must match the request's method and path. Without `request`,
-   *   bound tokens are refused.
+   *   Portico refuses bound tokens.
    *
    * Portico passes `context` to the methods of the host.
    */

@@ -1,7 +1,7 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The part of an endpoint that does not depend on the server's configuration. */
+/** The properties of an endpoint that do not depend on the server's configuration. */
 export interface EndpointDescription {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;

@@ -44,7 +44,7 @@ export function requestFrom(asked: Incoming, origin: string): Request {
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
-/** Returns the same request as `requestFrom`, but creates it on demand. */
+/** Like `requestFrom`, but creates the Request only when code needs it. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
