@@ -428,7 +428,7 @@ describe('oauth:client:create --profile', () => {
     );
     expectRefusal(await run(...banker), 'oauth_server:dpop');
     const { stdout } = await run('oauth:server:doctor');
-    expect(stdout).toMatch(/^failing +profile .*get no access/m);
+    expect(stdout).toMatch(/^failing +profile .*cannot get tokens/m);
     expect(stdout).toContain(printed.client_id);
     expectRefusal(await at(MIXED, ...banker.slice(0, -1), '--profile=fapi3'), 'fapi3');
     await at(MIXED, 'oauth:client:revoke', printed.client_id);

@@ -431,28 +431,28 @@ describe('what reaches the process through the proxies', () => {
       [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }],
       1,
       /sees the address 10\.0\.0\.2, but the outermost proxy saw 198\.51\.100\.7: 2 proxies append/,
-      /set trusted_proxies to 2;/,
+      /set trusted_proxies to 2\./,
     ],
     [
       'trusted_proxies is not set',
       [{ appends: '198.51.100.7' }],
       0,
       /sees the address 127\.0\.0\.1, but the outermost proxy saw 198\.51\.100\.7/,
-      /set trusted_proxies to 1;/,
+      /set trusted_proxies to 1\./,
     ],
     [
       'trusted_proxies is too large: everybody has the address that they say',
       [{ appends: '198.51.100.7' }],
       2,
       /accepted a forged client address \(192\.0\.2\.123\)/,
-      /set trusted_proxies to 1;/,
+      /set trusted_proxies to 1\./,
     ],
     [
       'trusted_proxies is set and no proxy appends',
       [{}],
       1,
       /accepted a forged client address/,
-      /if there is a proxy in front of the process, make it append .*; otherwise set trusted_proxies to 0;/,
+      /if there is a proxy in front of the process, make it append .*\. Otherwise, set trusted_proxies to 0\./,
     ],
   ])('fails when %s', async (_, chain, trusted, says, remedy) => {
     const found = await examined(await behind(chain, trusted));
@@ -602,7 +602,7 @@ describe('oauth:server:doctor --online', () => {
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
     expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* returns this server's issuer$/m);
     // There is a proxy, but no proxy is trusted.
-    expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
+    expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1\./m);
     expect(right.code).toBe(1);
 
     const wrong = await portico(['oauth:server:doctor', '--online', '--json'], {

@@ -258,7 +258,7 @@ describe('the doctor', () => {
       const unable = await startPortal({ databaseUrl });
       try {
         expect(await ofProfile(unable)).toMatch(
-          new RegExp(`^failing: these clients get no access.*: ${held.id}: `),
+          new RegExp(`^failing: these clients cannot get tokens.*: ${held.id}: `),
         );
       } finally {
         await unable.close();
@@ -272,7 +272,7 @@ describe('the doctor', () => {
         expect(await ofProfile(strict)).toMatch(/^failing: there is no signing key for \S+ or /);
         await strict.server.keys.generate('ES256');
         expect(await ofProfile(strict)).toMatch(
-          new RegExp(`^warning: these clients get no access.*: ${plain.id}: `),
+          new RegExp(`^warning: these clients cannot get tokens.*: ${plain.id}: `),
         );
         await able.server.clients.revoke(plain.id);
         expect(await ofProfile(strict)).toMatch(/^ok: every client must meet the profile/);

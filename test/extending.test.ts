@@ -412,7 +412,7 @@ describe('a grant of a feature', () => {
     [{ clients: undefined }, "must have clients: 'any' or 'confidential'"],
     [{ clients: 'public' }, "must have clients: 'any' or 'confidential'"],
     [{ begins: undefined }, "must have begins: 'person', 'organization', 'client' or null"],
-    [{ clients: 'any' }, "must have clients: 'confidential', because it begins client access"],
+    [{ clients: 'any' }, "must have clients: 'confidential', because it has begins: 'client'"],
   ])('is refused if its rules are not clear: %j', (rules, why) => {
     expect(() => startWith(ON, [granting(rules)])).toThrow(
       `The grant type urn:example:own of own ${why}`,

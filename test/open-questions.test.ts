@@ -582,7 +582,7 @@ describe('a rule that starts to apply after a question was shown', () => {
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
     await put(clientId, { profile: 'fapi2' });
-    await expectRefused(usual, ada, question, `the client ${clientId} gets no access: `);
+    await expectRefused(usual, ada, question, `the client ${clientId} is refused: `);
   });
 });
 
@@ -892,7 +892,7 @@ describe('a request that does not lead to a question', () => {
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,
-          detail: expect.stringContaining(`the client ${clientId} gets no access: `) as string,
+          detail: expect.stringContaining(`the client ${clientId} is refused: `) as string,
         }),
       ]);
     }

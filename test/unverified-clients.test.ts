@@ -506,7 +506,7 @@ describe('the console', () => {
     const { code: exit, stdout, stderr } = await run('oauth:client:revoke', blocked);
     expect({ exit, stdout }).toEqual({
       exit: 0,
-      stdout: `The URL ${blocked} is blocked. No one can allow this application any more, and all its tokens are revoked.\n`,
+      stdout: `The URL ${blocked} is blocked. People can no longer allow this application. All its tokens are revoked.\n`,
     });
     expect(stderr).toContain('Other documents of blocked.example are not');
     expect((await asks()).status).toBe(401);
@@ -525,7 +525,7 @@ describe('the console', () => {
   test('blocks an unused URL for good', async () => {
     const unseen = 'https://unseen.example/client.json';
     const { stdout } = await run('oauth:client:revoke', unseen);
-    expect(stdout).toContain(`The URL ${unseen} is blocked. No one has used it yet`);
+    expect(stdout).toContain(`The URL ${unseen} is blocked. No person has used it yet`);
     clock.advance(100 * 86_400);
     await portal.server.prune();
     const page = await ada.get(url({ id: unseen, secret: '' }));

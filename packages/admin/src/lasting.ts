@@ -4,9 +4,9 @@ import type { Log } from 'portico';
 const PATIENCE = 3000;
 
 /**
- * Waits at most `patience` milliseconds for the work. Returns true if the work finishes in time,
- * and throws if it fails in time. If the work takes longer, returns false, lets the work continue
- * in the background, and logs a later failure.
+ * Waits at most `patience` milliseconds for the work. Returns true if the work has finished by
+ * then, and throws if the work has failed. If the work takes longer, returns false, lets the work
+ * continue in the background, and logs a later failure.
  */
 export async function isDoneSoon(
   what: string,

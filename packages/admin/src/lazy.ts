@@ -2,9 +2,8 @@ import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * Loads the code of the administrator's pages if the pages are turned on. The code is loaded when
- * the server starts, because a deployment may replace the files of the code before the first
- * request (decision 22).
+ * Loads the code of the administrator's pages when the server starts. A deployment may replace the
+ * files of the code before the first request for a page (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');

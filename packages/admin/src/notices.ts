@@ -1,8 +1,8 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long after an action the page can show its notice, in milliseconds. During this time, the
- * notice is still there when the user reloads the page.
+ * How long after an action the page shows its notice, in milliseconds. Until then, reloading the
+ * page shows the notice again.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';

@@ -19,7 +19,7 @@ export type AnswerAdministration = (
   request: Request,
 ) => Promise<Reply>;
 
-/** The parts that the administrator's pages use. */
+/** The objects that the administrator's pages use. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** The setting `oauth_server:admin_permission`. */
@@ -39,7 +39,9 @@ export interface AdministrationParts {
   readonly home: string;
 }
 
-/** A request for a page. The user who sent it has the permission. */
+/**
+ * A request for a page. The user who sent it has the permission in `oauth_server:admin_permission`.
+ */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
@@ -85,7 +87,7 @@ export interface Page {
    * or an AccessError. Returns one of these results:
    *
    * - A URL to redirect the browser to. Its parameter `done` names the action. The caller signs
-   * this parameter.
+   *   this parameter.
    * - A page, if the result must not be in a URL.
    * - Null, if no form of the page has this action.
    */

@@ -19,7 +19,7 @@ export interface FoundPerson extends KnownPerson {
 
 /** How long a page waits for the host, in milliseconds. */
 const PATIENCE = 3000;
-/** The maximum number of accounts that are loaded at the same time. */
+/** The maximum number of accounts that a page loads at the same time. */
 const AT_ONCE = 8;
 /** The maximum number of characters of a name or an email address that are shown. */
 const LONGEST = 100;

@@ -7,8 +7,8 @@ import { RecentMap } from 'portico/extension';
  */
 const A_MINUTE = 60_000;
 /**
- * The maximum number of entries. There is one entry for each user and reason. When the limit is
- * reached, the entry with the oldest event is removed.
+ * The maximum number of entries. There is one entry for each user and reason. At the limit, a new
+ * entry replaces the entry with the oldest event.
  */
 const MOST = 10_000;
 
@@ -32,16 +32,16 @@ export class RefusedPeople {
   }
 
   /**
-   * Counts a rejected request. Returns the number for a new event: this request and all requests
-   * rejected since the last event. Returns null if no event is due, because the last event for this
-   * user and reason was less than a minute ago.
+   * Counts a rejected request. If the last event for this user and reason is at least a minute old,
+   * returns the number for a new event: this request and all requests that were rejected since the
+   * last event. Otherwise, returns null.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // Compare the absolute difference. Otherwise, after the clock is set back, no event would be
-    // due for a long time.
+    // Compare the absolute difference. Otherwise, after the clock is set back, the server would
+    // emit no event for a long time.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

@@ -7,8 +7,8 @@ import type { Acting } from 'portico';
 export interface Importing {
   /**
    * Registers clients with their existing ids. Each record uses the field names of RFC 7591 section
-   * 2, and `client_secret_hash`. If one record is rejected, no client is registered. Otherwise all
-   * clients are registered in one transaction. If an identical client exists, it stays unchanged.
+   * 2, and `client_secret_hash`. If one record is rejected, registers no client. Otherwise,
+   * registers all clients in one transaction. If an identical client exists, it stays unchanged.
    *
    * Throws a RegistrationError in these cases:
    *

@@ -2,7 +2,7 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/** The maximum number of secrets that are checked. Each check computes a slow hash. */
+/** The maximum number of secrets that the doctor checks. Each check computes a slow hash. */
 const MOST_TRIED = 500;
 
 /**
@@ -26,7 +26,7 @@ async function tooSlow(server: AuthorizationServer): Promise<readonly Finding[]>
     failing(
       'these clients cannot authenticate, because their secrets need more PBKDF2 iterations ' +
         `than the configured maximum (${configured}): ${locked.map(({ id }) => id).join(', ')}`,
-      `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}, or ` +
+      `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}. Or ` +
         'give each client a new secret (npx portico oauth:client:rotate-secret)',
     ),
   ];
@@ -44,9 +44,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
     failing(
       'these clients have an empty secret, which earlier releases accepted from anyone (this ' +
         `release refuses it): ${open.join(', ')}`,
-      'check what these clients did (npx portico oauth:audit), revoke access that they should ' +
-        'not have, and give each client a new secret (npx portico oauth:client:rotate-secret ' +
-        '--now)',
+      'check what these clients did (npx portico oauth:audit), and revoke access that they ' +
+        'should not have. Give each client a new secret (npx portico ' +
+        'oauth:client:rotate-secret --now)',
     ),
   ];
 }

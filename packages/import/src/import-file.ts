@@ -8,7 +8,7 @@ const MOST_CHARACTERS = 67_108_864;
 /**
  * Reads the records from a file. If the name is `-`, reads standard input. The input must contain
  * one JSON array, or one JSON document per line. For any other input, ends the command with a
- * one-line message, which repeats no part of the input, because the input contains secrets.
+ * one-line message. The message contains no part of the input, because the input contains secrets.
  */
 export async function readRecords(
   context: ConsoleContext,

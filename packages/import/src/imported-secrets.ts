@@ -108,7 +108,7 @@ export function createImportedSecrets(
       iterations === 0
         ? null
         : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Compute this for every kind of hash. It takes almost no time.
+    // Compute the SHA-256 hash for every kind of stored hash. It takes almost no time.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];

@@ -14,8 +14,8 @@ export interface ImportedSecret {
 /** The minimum length of a secret, in characters. A shorter secret can be guessed. */
 const SHORTEST = 16;
 /**
- * Matches a string that looks like a hash. Such a string is rejected as a secret, because anyone
- * who has read the hash could authenticate with it.
+ * Matches a string that looks like a hash. The import rejects such a string as a secret, because
+ * anyone who has read the hash could authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
@@ -85,7 +85,7 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   if (count === undefined) {
     throw new RegistrationError(
       'client_secret_hash has an unknown format. Use sha256:… or ' +
-        `pbkdf2_sha256$…${ownShape(own)}; or remove the field and use --new-secrets`,
+        `pbkdf2_sha256$…${ownShape(own)}. Or remove the field and use --new-secrets`,
     );
   }
   if (Number(count) > iterations) {

@@ -53,7 +53,7 @@ export async function importSubjects(
 }
 
 /**
- * Write each subject separately. A user who signs in during the import may get a new subject and
+ * Writes each subject separately. A user who signs in during the import may get a new subject and
  * then keeps it. The next import reports that the user's subject differs.
  */
 async function write(

@@ -91,9 +91,9 @@ export interface Session {
   /** Stores a JSON value under a key. `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Returns a random secret (at least 128 bits, base64url). The secret is created on first use, and
-   * the browser never gets it. The secret stays the same when a sign-in changes the session's id,
-   * and ends with the session, for example at sign-out.
+   * Returns a random secret (at least 128 bits, base64url). The kit creates the secret on first use
+   * and never sends it to the browser. The secret stays the same when a sign-in changes the
+   * session's id, and ends with the session, for example at sign-out.
    */
   secret(): Promise<string>;
 }

@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session from which each user reference was read. `loadAccount` uses this session, because
-   * the server calls `loadAccount` once after `signedIn` has returned a reference.
+   * The session that each user reference was read from. `loadAccount` needs this session to end it
+   * if the user is inactive.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {

@@ -25,7 +25,7 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/** What the kit creates before plugins and routes are registered. */
+/** The objects that the kit creates before the plugins register their parts. */
 export class Kit {
   /** The kit's own settings. */
   readonly config: KitConfig;

@@ -4,10 +4,7 @@ import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
-/**
- * The hints for registering an application on the page. The page and `oauth:client:create` behave
- * in the same way.
- */
+/** The form that registers an application. It has the same rules as `oauth:client:create`. */
 
 const HINTS: FieldHints = {
   redirects: 'Where the browser returns to. Must match exactly.',

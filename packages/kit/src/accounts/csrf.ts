@@ -141,7 +141,7 @@ export class CsrfCheck {
       : otherwise;
   }
 
-  /** Whether the CSRF check of the session applies to this request. */
+  /** Whether this request needs the session-wide CSRF check. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession))
       return false;

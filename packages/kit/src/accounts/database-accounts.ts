@@ -8,7 +8,7 @@ import { PrefetchedPermissions } from './prefetched-permissions.ts';
 export interface DatabaseAccount extends UserInterface {
   /** The account's id within the provider: a UUID. */
   readonly id: string;
-  /** The email address in lower case. Addresses are compared in this form. */
+  /** The email address in lower case. The provider compares addresses in this form. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
@@ -250,8 +250,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Keeps accounts in the application's own store. Use this provider if your application has no user
- * table. Users sign in with email address and password.
+ * Stores accounts in the application's own database. Use this provider if your application has no
+ * user table. Users sign in with email address and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);
@@ -271,8 +271,8 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Returns the query for an account and this number of its permissions. Each query is built once and
- * kept, so that the database finds the prepared statement faster.
+ * Returns the query for an account and this number of its permissions. Builds each query only once,
+ * so that the database finds the prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
   (

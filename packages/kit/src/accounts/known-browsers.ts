@@ -12,17 +12,17 @@ import {
 /** How long a browser stays known after the last sign-in, in seconds (half a year). */
 const LIFETIME = 180 * 86_400;
 /**
- * The maximum number of accounts that know one browser. The account with the oldest sign-in is
- * forgotten first.
+ * The maximum number of accounts in one browser's cookie. A new account replaces the account with
+ * the oldest sign-in.
  */
 const MOST_ACCOUNTS = 4;
 /** A cookie entry: the time of the sign-in, in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes a browser that a user has used before to sign in to an account. Attempts from this
- * browser are counted separately from other attempts on the same network. Nothing else changes: a
- * known browser still needs the password.
+ * Recognizes a browser that a user has used before to sign in to an account. The kit counts
+ * attempts from this browser separately from other attempts on the same network. Nothing else
+ * changes: a known browser still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;
@@ -92,8 +92,8 @@ export class KnownBrowsers {
 }
 
 /**
- * The accounts that know the browser of one request. Each account is identified by a hash of the
- * identifier that the user typed.
+ * The accounts that a user has signed in to in the browser of one request. Each account is
+ * identified by a hash of the identifier that the user typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;

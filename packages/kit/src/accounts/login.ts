@@ -98,7 +98,7 @@ export interface SignInSettings {
    * if no application waits.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
-  /** The path prefix that incoming requests have. */
+  /** The path prefix of incoming requests. */
   readonly mountPath: string;
   /** The path of the application's first page, as browsers request it. */
   readonly home: string;

@@ -6,15 +6,13 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** The parts that the requests of an application with accounts use. */
+/** The objects that all requests of an application with accounts share. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
-  /**
-   * The `Authorization` schemes, other than Bearer, that carry an access token. For example, DPoP.
-   */
+  /** The `Authorization` schemes of access tokens besides Bearer, for example DPoP. */
   readonly tokenSchemes: readonly string[];
 }
 

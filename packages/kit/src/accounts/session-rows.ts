@@ -17,8 +17,8 @@ export interface StoredSession {
 }
 
 /**
- * After every `INSERTS_PER_SWEEP` new sessions, up to `SWEEP_BATCH` expired sessions are removed,
- * so that the table stays small.
+ * After every `INSERTS_PER_SWEEP` new sessions, the kit removes up to `SWEEP_BATCH` expired
+ * sessions, so that the table stays small.
  */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;

@@ -44,7 +44,7 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures from one network are allowed before sign-ins are slowed down: for one account
+ * How many failures from one network the kit allows before it slows down sign-ins: for one account
  * (`account`), and for all accounts together (`network`).
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;

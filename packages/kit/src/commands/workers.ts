@@ -32,7 +32,9 @@ const MARK = 'PORTICO_WORKER';
  */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long a worker must run to count as healthy, in milliseconds. */
+/**
+ * If a worker ran longer than this time, the wait starts again at `FIRST_WAIT`. In milliseconds.
+ */
 const STEADY = 10_000;
 
 /**
@@ -43,7 +45,7 @@ const STEADY = 10_000;
 export class Workers {
   readonly #caller: Caller;
   readonly #workers = new Set<Worker>();
-  /** The workers that listen. Other workers get no requests yet. */
+  /** The workers that listen. Other workers receive no requests yet. */
   readonly #listening = new WeakSet<Worker>();
   /** The workers whose replacements have started. */
   readonly #replaced = new WeakSet<Worker>();
@@ -235,7 +237,7 @@ export function stopMessage(): Promise<StopKind> {
   });
 }
 
-/** Whether this process is a worker of `serve`. Workers of other programs do not count. */
+/** Whether this process is a worker of `serve`. Returns false for a worker of another program. */
 export const isWorker = (): boolean => cluster.isWorker && process.env[MARK] === '1';
 
 /** Whether this process can start workers. A worker of another program cannot. */

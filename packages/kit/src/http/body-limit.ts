@@ -2,9 +2,9 @@ import { nameRequest, readBytes, getRequestId } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 
 /**
- * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the request
- * declares its length, the error is thrown immediately. Otherwise, the error is thrown when a
- * handler reads past the limit.
+ * Limits the request's body to `limit` bytes. For a longer body, throws an HttpError 413:
+ * immediately if the request declares its length, and otherwise when a handler reads past the
+ * limit.
  */
 export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;

@@ -32,7 +32,7 @@ export interface ErrorView extends Words {
   readonly nonce: string;
 }
 
-/** The parts of the application that error pages use. */
+/** The objects of the application that error pages use. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;

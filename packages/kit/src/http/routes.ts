@@ -3,9 +3,9 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Routes of plugins limit their request bodies and check requests
- * themselves. To routes of the application, the kit adds body limits and middlewares. The sign-in
- * form checks its CSRF token itself, so that it can show a page if the token is missing.
+ * How the kit treats a route. A plugin route limits its request bodies itself. For an application
+ * route, the kit limits the bodies and runs the middlewares. The sign-in form checks its CSRF token
+ * itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 

@@ -74,8 +74,8 @@ export interface StartOptions {
   /** Replaces the process's environment. */
   readonly env?: Environment;
   /**
-   * Where the log goes if `log:path` is `-`. Use `stderr` for commands that print data to standard
-   * output. Defaults to `stdout`.
+   * The stream for the log if `log:path` is `-`. Choose `stderr` for commands that print data to
+   * standard output. Defaults to `stdout`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
   /**
@@ -97,9 +97,9 @@ export interface StartOptions {
 
 /**
  * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and lets the plugins and the application register their parts. If the start fails, closes
- * everything that it has opened. For an invalid configuration, throws a ConfigurationError that
- * names every problem.
+ * and calls `register` of each plugin and of the application. If the start fails, closes everything
+ * that it has opened. For an invalid configuration, throws a ConfigurationError that names every
+ * problem.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -134,7 +134,7 @@ export async function startApplication(
   }
 }
 
-/** Opens the application's own store, or the store from `database_url`. */
+/** Opens the application's own database, or the database at `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -154,8 +154,8 @@ function openStore(
 type Phase = 'plugins' | 'application' | 'started';
 
 /**
- * A started application. Applications that mount Portico use this class itself. A framework extends
- * it with accounts, sessions and a router.
+ * A started application that mounts Portico. A framework extends this class with accounts, sessions
+ * and a router.
  */
 export class StartedApplication implements Application {
   readonly directory: string;
@@ -178,8 +178,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * Routes that are added last. Portico skips a route in this list if another route already has the
-   * same path.
+   * Routes to add after all other routes. Portico skips a route in this list if another route has
+   * the same path.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -187,7 +187,7 @@ export class StartedApplication implements Application {
   readonly #routes = new Map<string, Route>();
   readonly #closing: (() => Promise<void>)[] = [];
 
-  /** `views` are the framework's built-in views. They override the shared views. */
+  /** `views` are the folders of the framework's views. These views override Portico's own views. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -227,8 +227,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Lets the plugins and the application register their parts. The first plugin's `around` is the
-   * outermost.
+   * Calls `register` of each plugin, then of the application. Each plugin's `around` wraps the
+   * application's `register`. The first plugin's `around` is the outermost.
    */
   async registerParts(): Promise<void> {
     const { plugins = [], register } = this.definition;
@@ -246,7 +246,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the last routes: the routes for the files of the branding, and the routes with `yields`.
+   * Adds the routes for the branding files and the routes with `yields`. Skips a route if another
+   * route has the same name or path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -317,7 +318,7 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to plugin routes. The doctor uses this method. Requests from outside arrive
+   * Answers requests to plugin routes. The doctor calls this method. Clients' requests arrive
    * through the application's mount instead.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {

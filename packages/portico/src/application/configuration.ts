@@ -64,13 +64,13 @@ export function readConfiguration(
         key: 'APP_ENV',
         message:
           `is not set in the environment or in the .env file of ${directory}; for ` +
-          'development, set it to dev',
+          'development, set it to "dev"',
       });
   }
   throw new ConfigurationError(problems);
 }
 
-/** Returns the problems that can be found before validation. */
+/** Returns the problems that Portico can find before it validates the values. */
 function earlyProblems(
   { database }: ApplicationDefinition,
   chosen: ConfigMap,
@@ -90,8 +90,8 @@ function earlyProblems(
 }
 
 /**
- * Adds the name of each missing environment variable to the problem with the key that the variable
- * sets. If the key has no problem yet, adds a problem.
+ * Names each missing environment variable in the problem of the key that the variable sets. If the
+ * key has no problem yet, adds a problem.
  */
 function withVariables(
   problems: readonly ConfigurationProblem[],
@@ -116,7 +116,10 @@ function withVariables(
   ];
 }
 
-/** The configuration keys that apply only to connections that Portico itself opens. */
+/**
+ * The configuration keys for connections that Portico opens. These keys have no effect if the
+ * application passes its own database.
+ */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -124,7 +127,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError if `plugins` contains anything but plugins. */
+/** Throws a ConfigurationError if `plugins` contains a value that is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -161,7 +164,8 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
  * Merges layers of configuration. Later layers override earlier ones.
  *
  * - Maps are merged by key.
- * - Arrays are merged by position. If the later array is shorter, the remaining elements stay.
+ * - Arrays are merged by position. If the later array is shorter, the earlier array's remaining
+ *   elements stay.
  * - Any other value replaces the earlier one.
  * - An undefined value changes nothing.
  */
@@ -173,7 +177,8 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // `fromEntries` defines properties, so `__proto__` is a key like any other.
+  // `Object.fromEntries` treats `__proto__` as an ordinary key, so a configuration cannot replace
+  // the prototype.
   return Object.fromEntries(merged);
 }
 
@@ -193,7 +198,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Formats a configuration key for messages: its parts, joined by colons. */
+/** Formats a configuration key for messages, for example `oauth_server:name`. */
 function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
@@ -223,7 +228,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // If a map has an invalid key, the message is in the inner issue.
+        // For an invalid key of a map, Zod puts the message in an inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

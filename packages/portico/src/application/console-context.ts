@@ -8,8 +8,8 @@ import type { Application } from './started-application.ts';
 export interface ConsoleContext {
   /**
    * Starts the application once. Throws a ConfigurationError that names every problem. If
-   * `log:path` is `-`, the log goes to standard error, because the command's data goes to standard
-   * output. If `serves` is true, the log goes to standard output instead.
+   * `log:path` is `-`, writes the log to standard error, so that standard output contains only the
+   * command's data. If `serves` is true, writes the log to standard output instead.
    */
   application(options?: { readonly serves?: boolean }): Promise<Application>;
   /** Prints a line of data to standard output. */
@@ -22,11 +22,11 @@ export interface ConsoleContext {
    * Runs long work and shows its progress on standard error. `what` describes the work, for example
    * `Removing expired rows`. Returns the result, or rejects with the error of the work.
    *
-   * On a terminal, one line is updated in place. Without a terminal, a new line is printed every
-   * five seconds, so work that ends earlier prints nothing.
+   * On a terminal, updates one line in place. Without a terminal, prints a new line every five
+   * seconds, so work that ends earlier prints nothing.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
-  /** Ends the command with one line on standard error and exit code 1. Always throws. */
+  /** Prints the line to standard error and ends the command with exit code 1. Always throws. */
   fail(line: string): never;
 }
 

@@ -20,7 +20,8 @@ let lent: ReadonlyMap<string, string | undefined> = new Map();
 /**
  * Adds the variables in `.env` to the process's environment, except variables that are already set.
  * The application's own start command loads this file (`node --env-file=.env`, dotenv), so some of
- * its code expects the variables there. First removes the variables of another application.
+ * its code expects the variables there. First removes the variables that an earlier call added for
+ * another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -30,8 +31,8 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added variables, except variables that have changed since. If they stayed, the next
- * application in this process would use this application's database.
+ * Removes the variables that `lendEnvironment` added, unless their values have changed since.
+ * Otherwise, the next application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);

@@ -11,12 +11,12 @@ export const Event = {
    */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted before the response if the password is wrong or no account has the identifier. The
-   * payload is a FailedSignIn.
+   * Emitted if a sign-in fails because the password is wrong or no account has the identifier. The
+   * listeners run before the server sends the response. The payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted when a sign-in first gets a 429 response after many failures. The payload is a
+   * Emitted when the kit first answers a sign-in with 429, after many failures. The payload is a
    * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',

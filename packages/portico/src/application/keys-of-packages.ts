@@ -7,15 +7,15 @@ interface PackagedFeature {
 }
 
 /**
- * The configuration keys of features in separate packages. A key works only if the package's
- * feature is listed.
+ * The configuration keys of features in separate packages. A key works only if the application
+ * lists the package's feature in `features`.
  */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 
-/** Returns advice about an unknown configuration key. */
+/** Returns the message for an unknown configuration key. */
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';

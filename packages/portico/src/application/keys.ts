@@ -5,10 +5,7 @@ import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/**
- * Matches an empty string, or a schema name that PostgreSQL accepts as it is: not reserved and not
- * too long.
- */
+/** Matches an empty string, or a PostgreSQL schema name that is neither reserved nor too long. */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;

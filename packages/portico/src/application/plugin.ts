@@ -40,8 +40,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
   /** Returns the problems with combinations of keys. Called only if each key is valid by itself. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * The `Authorization` schemes of client requests, for example Bearer. These requests have no
-   * session or cookies and skip the session-wide CSRF check. Default: none.
+   * The `Authorization` schemes that clients use, for example Bearer. Requests with these schemes
+   * use no session or cookies, so they skip the session-wide CSRF check. Default: none.
    */
   readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
   /** Returns the languages and texts of the pages from the configuration. Default: only English. */
@@ -65,7 +65,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly views: string | null;
   /**
    * Returns why the plugin sent a user to the kit's sign-in page, so that the page can show the
-   * reason. Reads it from `returnTo`. Returns null if this plugin did not send the user.
+   * reason. Reads the reason from `returnTo`. Returns null if this plugin did not send the user.
    */
   readonly waitingFor?: (
     application: Application,
@@ -88,8 +88,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Runs the application's `register`. Wrap it to make functions such as `tool()` work inside
-   * `register`.
+   * Runs the application's `register`. A plugin can use this hook to make functions such as
+   * `tool()` work inside `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** The message for a `public_url` that is only valid in development. */
+/** The message for a `public_url` that is valid only in development. */
 export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
 /** `public_url`: an absolute https origin. Under `APP_ENV=dev`, http is allowed on loopback. */

@@ -28,8 +28,8 @@ export interface Route {
    */
   readonly yields?: true;
   /**
-   * If true, the route does not read the session. The session-wide CSRF check then applies to the
-   * route only if `csrf_exempt_routes` sets the route's name to false.
+   * If true, the route does not read the session. The route then skips the session-wide CSRF check,
+   * unless `csrf_exempt_routes` sets the route's name to false.
    */
   readonly readsNoSession?: true;
   /** Handles the request. `ErrorHandler` turns exceptions into responses. */
@@ -37,6 +37,7 @@ export interface Route {
 }
 
 /**
- * Wraps every route of the application, but no plugin route. The first middleware is the outermost.
+ * Wraps every application route. Does not wrap plugin routes. The first middleware is the
+ * outermost.
  */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;

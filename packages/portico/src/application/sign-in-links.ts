@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Matches a path on this origin, as a browser requests it. */
+/** Matches a path on this origin. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
 
 const HTTPS = /^https:\/\/[^\s\\]+$/;

@@ -49,8 +49,8 @@ export interface Application {
    */
   printMigrations(): Promise<string>;
   /**
-   * Applies the missing migrations, or only the missing migrations that `only` accepts. Returns
-   * their names. Calls `onStep` before each migration.
+   * Applies the missing migrations and returns their names. If `only` is set, applies only those
+   * that `only` accepts. Calls `onStep` before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
@@ -85,8 +85,8 @@ export interface Application {
    */
   middleware(middleware: Middleware): void;
   /**
-   * Returns a named route's path for browsers. Fills in the placeholders, percent-encoded. Throws
-   * if the name is unknown.
+   * Returns a named route's path for browsers. Replaces the placeholders with percent-encoded
+   * values. Throws if the name is unknown.
    */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */

@@ -106,7 +106,7 @@ export type ApplicationInput<
 > = Omit<Definition, 'config' | 'plugins' | 'configuration' | 'framework'> &
   CheckedInput<Plugins, Own, Returned>;
 
-/** The parts of a definition that TypeScript infers its types from. */
+/** The properties of a definition from which TypeScript infers the types. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /**
    * The configuration of the application: a map, or a function that receives the environment. It
@@ -168,7 +168,7 @@ type Optional<T> =
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same type with every unknown key forbidden. TypeScript itself finds unknown keys only in
+ * The type `Value` with every unknown key forbidden. TypeScript itself finds unknown keys only in
  * object literals, not in the return value of a function.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
@@ -178,8 +178,8 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map whose keys can be any string has no known keys, for example if a function
-            // returns it.
+            // If the type of a map allows any string as key, do not check its keys. For example, a
+            // function may return such a map.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

@@ -52,7 +52,6 @@ export function createAuthorizationServer<Context = unknown>(
   });
 }
 
-/** Assembles the server from its parts. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions, sessions } = foundation;
@@ -140,7 +139,7 @@ function publicMembers(server: Server) {
   };
 }
 
-/** Builds the parts that the endpoints use. */
+/** Builds the objects that several endpoints share. */
 function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
   const resources = new ProtectedResources(server, contributions);
@@ -188,7 +187,6 @@ function buildHandlers(
   };
 }
 
-/** Builds the token endpoint with its grants. */
 function tokenEndpoint(
   server: Server,
   { binding, grants, issuanceChecks: checks, describe, ...contributions }: Contributions,

@@ -15,7 +15,7 @@ export function getBranding(
 }
 
 /**
- * Like `getBranding`, but for a server that knows only its `oauth_server` section. Throws a
+ * Like `getBranding`, but for a server that has only the `oauth_server` section. Throws a
  * ConfigurationError that lists all problems.
  */
 export function brandingWithoutApplication(

@@ -6,7 +6,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
-/** Builds the parts for registering and authenticating clients. */
+/** Builds the objects that register and authenticate clients. */
 export class ClientParts {
   readonly clients: Clients;
   readonly secrets: ClientSecrets;

@@ -7,9 +7,9 @@ import type { CompleteHost, Host } from '../host/host.ts';
 import type { SessionEnds } from '../host/session-ends.ts';
 
 /**
- * The defaults for methods and properties that a host omits. `log`, `renderer` and `passwordHasher`
- * create a default while the server is created, and only if the host omits it. The other methods
- * replace the host's methods.
+ * The defaults for methods and properties that a host omits. While Portico creates the server, it
+ * calls `log`, `renderer` and `passwordHasher` for each of these members that the host omits.
+ * Later, it calls the other methods in place of the host's omitted methods.
  */
 export interface HostDefaults {
   log(): Log;
@@ -20,7 +20,7 @@ export interface HostDefaults {
    * Called if the framework's request contains no address.
    */
   clientAddress(): string | null;
-  /** Receives audit events, which are also written to the log. */
+  /** Receives audit events. Portico also writes them to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
@@ -78,7 +78,6 @@ export function completeHost<Context>(
   };
 }
 
-/** The host methods for accounts and their sessions. */
 type AccountMember =
   | 'signedIn'
   | 'loadAccount'
@@ -93,7 +92,6 @@ function getAccounts<Context>(
   host: Host<Context>,
   context: () => Context,
 ): { readonly [Member in AccountMember]: CompleteHost[Member] } {
-  // Bind the methods, because the host may be a class instance.
   const findPeople = host.findPeople?.bind(host);
   const accountFor = host.accountFor?.bind(host);
   const authenticatedAt = host.authenticatedAt?.bind(host);
@@ -132,7 +130,6 @@ function completeReauthenticateUrl<Context>(
       : page.call(host, returnTo, asked, context());
 }
 
-/** The host methods for a browser. */
 interface BrowserMembers {
   readonly browserSecret: CompleteHost['browserSecret'];
   readonly signOut: CompleteHost['signOut'];
@@ -159,7 +156,7 @@ function getBrowser<Context>(
     // Record the end of the session before the sign-out. If the process stops in between, clients
     // are still notified.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // Throw if the session id is not a string. Otherwise, clients would silently not be notified.
+    // Throw if the session id is not a string. Otherwise, Portico would silently notify no client.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;

@@ -14,13 +14,13 @@ import { INTROSPECTION } from '../store/grant-types.ts';
 /** A feature and its contributions to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** The start of the names of Portico's endpoints. */
+/** The prefix of the names of Portico's endpoints. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
  * Throws if an endpoint of a feature has the name or path of another endpoint. Also throws if the
- * endpoint's name could be the name of an application route, because the CSRF check skips routes by
- * name.
+ * endpoint's name does not begin with the feature's name. The CSRF check skips endpoints by name,
+ * and an application route might have the same name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -98,8 +98,8 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
 /**
- * Throws if the rules of a grant are not valid. The compiler does not check a grant that is written
- * in JavaScript, and with unclear rules, every client might get the grant.
+ * Throws if `begins` or `clients` of a grant type is not valid. The compiler does not check a grant
+ * type that is written in JavaScript, and a wrong value could let every client use the grant.
  */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
@@ -111,18 +111,18 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must have clients: 'any' or 'confidential'`,
     );
-  // A client that starts access for itself gets every scope that it requests. No user's permissions
-  // limit these scopes.
+  // A client that requests tokens for itself gets every scope that it requests. No user's
+  // permissions limit these scopes.
   if (begins === 'client' && clients === 'any')
     throw new Error(
-      `The grant type ${name} of ${feature} must have clients: 'confidential', because it begins ` +
-        'client access',
+      `The grant type ${name} of ${feature} must have clients: 'confidential', because it has ` +
+        "begins: 'client'",
     );
 }
 
 /**
- * Returns how features change the reading of authorization requests. Throws if a feature replaces a
- * check that does not exist, or if two features replace the same check.
+ * Returns the request checks that features replace and the request parameters that they add. Throws
+ * if a feature replaces a check that does not exist, or if two features replace the same check.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};

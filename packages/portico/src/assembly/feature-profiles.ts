@@ -59,7 +59,7 @@ export function profileProblems(
 /**
  * Throws a ConfigurationError in these cases:
  *
- * - No feature provides a part that the server's profile requires.
+ * - No feature provides a contribution that the server's profile requires.
  * - No feature adds an algorithm for ID tokens that the profile allows.
  */
 export function requireNeeds(

@@ -67,11 +67,11 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
    * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the doctor page of the administrator's pages examines. By default, only the store. */
+  /** What the doctor page of `@portico/admin` examines. By default, it examines only the store. */
   readonly examined?: ExaminedApplication;
 }
 
-/** The parts that all other parts need. */
+/** The objects that `layFoundation` creates. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -80,8 +80,8 @@ export interface Foundation {
 }
 
 /**
- * Creates the parts that the whole server uses, and starts its features. Does not access the
- * database. Throws a ConfigurationError that lists all problems.
+ * Creates the objects that all endpoints and features share, and starts the features. Does not
+ * access the database. Throws a ConfigurationError that lists all problems.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -147,8 +147,8 @@ export function layFoundation(options: ServerParts): Foundation {
 }
 
 /**
- * Returns the store with the records of the features. With telemetry, measures calls to the store.
- * No feature can replace a record of the core.
+ * Returns the store with the classes that features add for their tables. A feature cannot replace
+ * one of Portico's own classes. With telemetry, measures calls to the store.
  */
 function buildStore(
   database: Database,
@@ -166,7 +166,7 @@ function buildStore(
   return measuring === null ? store : measuring.wrapStore(store);
 }
 
-/** Returns the parts that depend only on the configuration. */
+/** Returns the values that depend only on the options. */
 function readSettings(options: ServerParts, features: readonly Feature[]) {
   const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
   const config = withProfile(features, options.config);

@@ -59,8 +59,8 @@ function migrationsOfFeatures(
       const prefix = `oauth_server_${feature.name}_`;
       if (!name.startsWith(prefix) || !NUMBERED.test(name.slice(prefix.length)))
         throw new Error(
-          `The feature ${feature.name} adds the migration ${name}; name it ${prefix}0001_…, ` +
-            'and count on',
+          `The feature ${feature.name} adds the migration ${name}; its name must begin with ` +
+            `${prefix}0001_, or with a higher number`,
         );
     }
     return steps;

@@ -8,7 +8,8 @@ import type { Contributions } from './start-features.ts';
 /** The APIs that accept this server's tokens. Each API accepts only tokens for itself. */
 export class ProtectedApis {
   /**
-   * The API of requests that name no resource. Its audience is `oauth_server:audience`, or null.
+   * The API for requests without the parameter `resource`. Its audience is `oauth_server:audience`,
+   * or null.
    */
   readonly main: ProtectedApi;
   readonly #configured: ReadonlyMap<string, ProtectedApi>;
@@ -36,7 +37,7 @@ export class ProtectedApis {
     const known = [...this.#configured.keys()].join(', ') || 'none';
     throw new Error(
       `server.resource('${url}') is not configured: add the URL to oauth_server:resources ` +
-        `(they are ${known})`,
+        `(configured URLs: ${known})`,
     );
   }
 

@@ -65,9 +65,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   /** The grants of Portico, then the grants of features. */
   readonly grants: readonly GrantType[];
-  /** The rules of the grant types. They are known before the parts of the server exist. */
+  /** The rules of the grant types. */
   readonly grantTypes: GrantTypes;
-  /** The grants of features that can start access. */
+  /** The grants of features that create authorizations, grouped by who grants the access. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if organizations cannot give access on this server. */
   readonly givenAccess: GivenAccess | null;
@@ -83,7 +83,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sid: FindSid | null;
   /** Functions that remove everything that features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
-  /** Functions that end features' requests that wait for a person's answer. */
+  /** Functions that end the requests that features store until a person answers. */
   readonly endingRequests: readonly EndsRequests[];
   /** Functions that decide which authorizations an operator revokes together. */
   readonly revokedAlso: readonly RevokesAlso[];
@@ -93,7 +93,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Receives audit events, in addition to the host. */
   readonly auditSink: AuditSink;
-  /** The rows of features that expire. */
+  /** The features' rows that expire. */
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
@@ -105,7 +105,10 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns the demands that clients of a server with these features can have. */
+/**
+ * Returns the requirements that clients of this server can have, for example that their tokens are
+ * bound to a key.
+ */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -199,7 +202,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** Returns the grants of features, grouped by how access starts. */
+/** Returns the grants of features, grouped by who grants the access. */
 function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
   const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
@@ -209,7 +212,7 @@ function collectFurtherGrants(started: readonly Started[]): Contributions['furth
   };
 }
 
-/** Returns what `oauth:prune` removes in addition to Portico's own records. */
+/** Returns what `oauth:prune` removes in addition to Portico's own rows. */
 function collectExpiring(
   started: readonly Started[],
   { furtherMetadata, outbox }: Server,
@@ -238,7 +241,7 @@ function only<Name extends keyof Contribution>(
   return findOnly(all, name)?.[name] ?? null;
 }
 
-/** Returns the items that features add to each list. */
+/** Returns the values that features add to each metadata list. */
 function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
@@ -255,7 +258,10 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
   });
 }
 
-/** Returns a check that refuses tokens to clients with a demand that no feature meets. */
+/**
+ * Returns a check that refuses tokens if the client has a requirement that no feature of this
+ * server can meet.
+ */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

@@ -33,7 +33,9 @@ export interface AllowedAuthorization extends Pick<
   readonly prior: PriorAuthorization | null;
   /** The HTTP request with the person's answer. */
   readonly request: Request;
-  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  /**
+   * When the server started to ask the host which person is signed in, in milliseconds since 1970.
+   */
   readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;
@@ -49,7 +51,7 @@ export interface AuthorizationAdditions {
   /** Stores requests that clients send directly. Null if no feature stores such requests. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Decides whether a response to a client may be sent to a URI. */
+  /** Decides whether the server may send a client's response to a URI. */
   readonly mayRedirect: MayRedirect;
   /** The response modes: `query`, and the response modes of features. */
   readonly responseModes: ResponseModes;
@@ -61,7 +63,7 @@ export interface AuthorizationAdditions {
   readonly interaction: Interaction | null;
   /** Functions that return details to store with an authorization. */
   readonly keptDetails: readonly KeepsDetails[];
-  /** Decides which scopes are dropped from requests. */
+  /** Decides which scopes the server drops from requests. */
   readonly droppedScopes: DroppedScopes;
   /**
    * The scopes that a person can choose on the consent page. Null if there is nothing to choose.

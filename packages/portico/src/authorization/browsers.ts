@@ -11,7 +11,7 @@ interface Browser {
   readonly person: string;
   /** The cookie that the browser sent, or null. */
   readonly sealed: string | null;
-  /** Whether the server gives the browser a new cookie although its current cookie is valid. */
+  /** Whether the response sets a new cookie although the browser's current cookie is valid. */
   readonly renewed: boolean;
 }
 
@@ -37,9 +37,9 @@ const LONGEST_VALUE = 200;
 const MOST_TRIED = 4;
 
 /**
- * Tells browsers apart by a cookie, for a host without `browserSecret`. The cookie contains 256
+ * Identifies browsers by a cookie, for a host without `browserSecret`. The cookie contains 256
  * random bits. After a person has signed in, it also contains a hash of the person. The content is
- * encrypted, so an attacker who sets a cookie in a browser does not know it (decision 30).
+ * encrypted, so an attacker who sets a cookie in a browser does not know the content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -121,9 +121,10 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. If not, a browser without a cookie gets no new cookie. Forms
- * from another site and embedded pages arrive without the browser's cookie. A new cookie would
- * replace the existing cookie, and the person could no longer answer open consent pages.
+ * Whether the browser opens a page. Only then does Portico set a cookie in a browser that sent no
+ * cookie. Browsers also send no cookie with forms from another site and with embedded pages. There,
+ * a new cookie would replace the browser's existing cookie, and the person could no longer answer
+ * open consent pages.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

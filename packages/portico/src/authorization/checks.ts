@@ -22,10 +22,10 @@ import {
 
 /**
  * The checks for an authorization request whose client and redirect URI are valid. If a check
- * refuses the request, the error is sent to the redirect URI.
+ * refuses the request, the server sends the error to the redirect URI.
  */
 
-/** The parts that the checks use: the server and its features. */
+/** The server and the additions of its features, for the checks. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
@@ -49,7 +49,7 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** How a request can arrive. */
+/** The ways in which a request can reach the server. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
@@ -114,8 +114,7 @@ export function isCheck(name: string): boolean {
 }
 
 /**
- * Returns the names of the features' additional parameters. Includes the parameter that names a
- * key.
+ * Returns the names of the parameters that features add, including the parameter that names a key.
  */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
@@ -164,7 +163,6 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** The rules for the scopes of a request. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;
@@ -208,8 +206,9 @@ function requireScope(
 }
 
 /**
- * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check must
- * run before the consent page: after consent, the server could not issue the promised ID token.
+ * Returns the scopes. If no key can sign the ID token, drops or refuses `openid`. This check runs
+ * before the consent page, because users must not consent to an ID token that the server cannot
+ * issue.
  */
 async function signable(
   scopes: readonly string[],

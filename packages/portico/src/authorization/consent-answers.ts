@@ -20,7 +20,7 @@ export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** The access that a person is about to allow, before it is stored. */
+/** An authorization that a person is about to allow. */
 interface Allowing {
   readonly pending: ConsentRequest;
   readonly client: Client;
@@ -59,8 +59,8 @@ export class ConsentAnswers {
    * Records this visitor's first decision.
    *
    * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
-   * the person must visit a page of the host first, the request stays open. Throws a page error if
-   * the visitor has no request to answer.
+   * the person must visit a page of the host first, the consent request stays open. Throws a page
+   * error if the visitor has no request to answer.
    */
   async complete(
     requestId: string,
@@ -76,7 +76,7 @@ export class ConsentAnswers {
     if ('page' in step) return { page: step.page, pending };
     const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
     if (response !== null) return { response };
-    // The person clicked twice, and the other click's request has already recorded the same
+    // The person clicked twice. The HTTP request of the other click has already recorded the
     // decision.
     const answered = await this.#saved.requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
@@ -102,17 +102,18 @@ export class ConsentAnswers {
     return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
-  /** Decides whether the person must visit a page of the host before the answer counts. */
+  /** Decides whether the person must visit a page of the host before Portico records the answer. */
   async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
     const { interaction } = this.#additions;
     return interaction?.confirm(pending, request) ?? { details: pending.details };
   }
 
   /**
-   * Records the first decision. Returns null if the request was answered, ended or expired after it
-   * was read.
+   * Records the first decision. Returns null if the request was answered, ended or expired after
+   * Portico read it.
    *
-   * With `prior`, no consent page is shown. In that case, also returns null in these cases:
+   * With `prior`, the person sees no consent page. The method then also returns null in these
+   * cases:
    *
    * - The earlier authorization has ended or no longer covers the request.
    * - The person may no longer grant the scopes.
@@ -189,8 +190,8 @@ export class ConsentAnswers {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ from the first answer if the person's permissions have changed or the
-    // person checked other boxes. In that case, the store finds no authorization with these scopes.
+    // The scopes differ from those of the first answer if the person's permissions have changed or
+    // the person checked other boxes. The store then finds no authorization with these scopes.
     const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
     const scopes = chosenScopes(saved, held, isChecked);
     const code = newCode(id);

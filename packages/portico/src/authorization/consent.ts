@@ -102,8 +102,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request when it is first shown. From now on, the person has a limited time to answer.
-   * Returns null if the id already exists.
+   * Saves a request when the consent page first shows it. The person must answer within
+   * `consent_ttl` seconds. Returns null if the id already exists.
    */
   async #save(
     request: AskedRequest,

@@ -16,9 +16,9 @@ const CLOCKS_DIFFER = 300_000;
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts data that browsers store for this server. Decrypts only data that was encrypted here
- * under the same name. The first process that needs a key creates it. The store keeps the key for
- * all processes.
+ * Encrypts data that browsers store for this server. Decrypts only data that this server has
+ * encrypted under the same name. The first process that needs a key creates it. The store keeps the
+ * key for all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -86,8 +86,8 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. The keys are the same as for cookies. The names used here are not valid
- * cookie names, so a sealed string is never accepted as a cookie.
+ * encrypt and decrypt them. Uses the same keys as for cookies, but under names that are not valid
+ * cookie names. So Portico never accepts such a string as a cookie.
  */
 export class Sealing {
   readonly #server: Server;

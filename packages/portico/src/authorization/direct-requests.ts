@@ -22,11 +22,14 @@ export interface DirectRequests {
 
 /**
  * Returns an error if this client must send its requests directly to the server. Returns null if
- * the client may send them only through a browser.
+ * the client may send them through a browser.
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
-/** Returns why this client may not send a request through the browser, or null if it may. */
+/**
+ * Returns the first error of `refusals`, or null if this client may send requests through a
+ * browser.
+ */
 export function getIndirectRefusal(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],

@@ -69,10 +69,7 @@ export class GrantableScopes {
     return isAsked ? earlierScopes(client, person, audience) : NOTHING;
   }
 
-  /**
-   * Returns which of these names are scopes that the request's resource has and that the person may
-   * grant.
-   */
+  /** Returns the names that are scopes of the request's resource and that the person may grant. */
   #held(
     names: readonly string[],
     { audience }: AuthorizationRequest,
@@ -86,8 +83,8 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the client gets at least one requested scope. If only earlier scopes are left, the client
- * gets nothing new.
+ * Whether the person may grant at least one requested scope. Ignores scopes that only an earlier
+ * authorization contains.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
@@ -105,8 +102,8 @@ export function registeredScopes(
 }
 
 /**
- * Returns the shown scopes that still apply. Leaves out requested scopes that the client is no
- * longer registered for, and earlier scopes that the person has revoked since, unless the client
+ * Returns the shown scopes. Leaves out requested scopes that the client is no longer registered
+ * for. Also leaves out earlier scopes that the person has revoked since, unless the client
  * requested them again.
  */
 function shownScopes(

@@ -65,8 +65,8 @@ function parsed(text: string): Jws | null {
 }
 
 /**
- * Whether this key signed the token. The limits for other parties' keys do not apply to the
- * server's own keys.
+ * Whether this key signed the token. The key is the server's own, so this function does not check
+ * the limits for clients' keys.
  */
 function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
   try {

@@ -14,7 +14,7 @@ export interface Interaction {
    */
   confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
   /**
-   * Returns the details for access that this person allows without an authorization request, for
+   * Returns the details to store if this person allows access without an authorization request, for
    * example for a device.
    */
   details(request: Request): Promise<Details | undefined>;

@@ -71,8 +71,8 @@ export function shownScopes(
 }
 
 /**
- * Returns the scopes in groups. The first heading that accepts a scope is its group. Leaves out
- * empty groups.
+ * Returns the scopes in groups. Each scope is in the group of the first heading that accepts it.
+ * Leaves out empty groups.
  */
 export function shownGroups(
   names: readonly string[],

@@ -31,7 +31,7 @@ export type RequestCheck = (
   request: RequestToCheck,
 ) => Partial<Findings> | Promise<Partial<Findings>>;
 
-/** How a feature changes the reading of authorization requests. */
+/** The checks that features replace and the request parameters that they add. */
 export interface RequestReading {
   /** Checks that run instead of Portico's checks of the same name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;

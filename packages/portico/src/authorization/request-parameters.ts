@@ -6,10 +6,7 @@ import type { Resources } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
-/**
- * Checks for individual parameters of an authorization request. They need no client and no key,
- * only the configured resources.
- */
+/** Checks for individual parameters of an authorization request. */
 
 /**
  * Parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource` are
@@ -38,8 +35,8 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
 }
 
 /**
- * Returns the names without duplicates. A feature may read a parameter that is already in
- * `SINGLE_PARAMETERS`.
+ * Returns the parameters that a request may contain only once, without duplicates. A feature may
+ * read a parameter that is already in `SINGLE_PARAMETERS`.
  */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
@@ -63,7 +60,7 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
-/** Returns the values of `prompt`. */
+/** Returns the values of `prompt`, which are separated by spaces. */
 export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }

@@ -171,7 +171,7 @@ export class RequestChecks {
   }
 }
 
-/** Returns which of the named parameters the request contains. */
+/** Returns the values of the named parameters that the request contains. */
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
@@ -185,7 +185,7 @@ function readFurther(
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** Returns the scopes of an unchecked request. */
+/** Returns the requested scopes, before the request has been checked. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }
@@ -219,7 +219,7 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
     isVerified(client)
       ? page('error.client_against_rules', { server: serverName, client: client.name })
       : page('error.unverified_client_against_rules', { server: serverName }),
-    `the client ${client.id} gets no access: ${refusal}`,
+    `the client ${client.id} is refused: ${refusal}`,
   );
 }
 
@@ -253,8 +253,8 @@ function redirectUriProblem(
 }
 
 /**
- * Returns why the redirect URI is not registered, for the log. Only a native application may use
- * another port. Leaves out the query, because it may contain a secret.
+ * Returns the reason, for the log, why the client may not use this redirect URI. Leaves out the
+ * query, because it may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -271,8 +271,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters that the client needs to send this request again. `keyParameter` is the
- * name of the parameter that names the key for the code.
+ * Returns the parameters of this request, so that Portico can store the request and check it again.
+ * `keyParameter` is the name of the parameter with the key's thumbprint.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

@@ -17,7 +17,7 @@ export interface ResponseMode {
   problem?(returns: ReturnAddress): string | null;
 }
 
-/** Where a response goes, and the state to send back. */
+/** The redirect URI of a response, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
   /** The state that the client sent. Null if the client sent no state or several states. */

@@ -8,7 +8,6 @@ export interface AuthorizationResponse extends ReturnAddress, AskedMode {
   readonly result: { readonly code: string } | { readonly error: OAuthError };
 }
 
-/** Returns the response to this request. */
 export function responseTo(
   { redirectUri, state, responseMode }: ReturnAddress & AskedMode,
   client: Client,

@@ -87,16 +87,15 @@ export class SavedRequests {
     return saved;
   }
 
-  /** Returns the error for a request that was answered, ended or expired after it was read. */
+  /** Returns the error for a request that was answered, ended or expired after Portico read it. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
     return notAnswerable('the consent request was shown with other scopes at the same moment');
   }
 
   /**
-   * Returns the client if it still has this redirect URI and at least one of the shown scopes. A
-   * client document may change at any time, so an open request keeps the client data that it
-   * started with.
+   * Returns the client if it still has this redirect URI and at least one of the shown scopes.
+   * Skips both checks for a document client, because its document may change at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -112,8 +111,8 @@ export class SavedRequests {
     }
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
-    if (refusal !== null) throw notAnswerable(`the client ${clientId} gets no access: ${refusal}`);
-    // Ignore demands that a client document added after the page was shown.
+    if (refusal !== null) throw notAnswerable(`the client ${clientId} is refused: ${refusal}`);
+    // Ignore requirements that the client's document has added since the consent page was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -163,7 +162,7 @@ export class SavedRequests {
 
 const ANOTHER_SECRET =
   'The browser secret has changed since the consent page for the client {clientId} was shown. ' +
-  'If no one opened the page in two browsers, and no other person signed in, the sign-in ' +
+  'If the page was open in only one browser, and no other person signed in, then the sign-in ' +
   'started a new session without the old secret. Remove Host.browserSecret, so that Portico ' +
-  'sets a cookie, or keep the secret in the new session (keepSessionInfo: true for passport, ' +
+  'sets a cookie. Or keep the secret in the new session (keepSessionInfo: true for passport, ' +
   'session.regenerate([...]) for @fastify/session). See docs/host-contract.md';

@@ -18,8 +18,8 @@ export interface ScopeChoices {
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns what the user can choose, or undefined if there is nothing. `wanted` contains the
- * requested scopes and the earlier scopes that the client keeps.
+ * Returns the scopes that the user can choose, or undefined if the user cannot choose any scope.
+ * `wanted` contains the requested scopes and the earlier scopes that the client keeps.
  */
 export function choicesFor(
   choices: ScopeChoices | null,
@@ -60,8 +60,8 @@ export function chosenScopes(
 }
 
 /**
- * Whether the client gets at least one scope that it requested or that the user added. If only
- * earlier scopes are left, the client gets nothing new.
+ * Whether the client gets at least one scope that it requested or that the user added. Ignores
+ * scopes that only an earlier authorization contains.
  */
 export function isPartAllowed(
   { scopes, choices }: ConsentRequest,

@@ -3,7 +3,7 @@ import type { Server } from '../server.ts';
 
 /**
  * The hints for the sign-in page in an authorization request (OpenID Connect Core section 3.1.2.1).
- * An invalid hint is ignored. It never causes the request to be refused.
+ * Portico ignores an invalid hint. It never refuses a request because of a hint.
  */
 
 /**
@@ -16,7 +16,6 @@ const LONGEST_LOCALES = 200;
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
 
-/** The name of a hint. */
 export type Hint = 'login_hint' | 'ui_locales';
 
 const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
@@ -25,8 +24,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that pages of this server read. Other hints are dropped, because the space for
- * a waiting request is limited.
+ * Returns the hints that pages of this server read. Portico drops other hints, because the space
+ * for a waiting request is limited.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
@@ -40,8 +39,7 @@ export function readHint(parameters: Parameters, hint: Hint): string | undefined
 }
 
 /**
- * Returns the hints that a page can use, with their values. Repeated and invalid hints count as
- * missing.
+ * Returns the hints that a page can use, with their values. Leaves out repeated and invalid hints.
  */
 export function sentHints(
   parameters: Parameters,

@@ -14,7 +14,7 @@ export interface SignInNote {
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** The client, or null if it must still be looked up. */
+  /** The client. Null if `cookies` must look up the client. */
   readonly client: Client | null;
   /** Texts in the language of the user who signs in. */
   readonly words: Words;
@@ -23,18 +23,17 @@ export interface SignInNote {
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Data for the sign-in page about the authorization request that led there. The request itself
- * waits in a cookie that only `/oauth/authorize` receives. This data is in a second encrypted
- * cookie, which only the sign-in page receives. A browser has only one such cookie, for its latest
- * request. If a user has two sign-in pages open and reloads the older page, that page shows nothing
- * about its request.
+ * Stores data about a waiting authorization request for the sign-in page. The request itself is in
+ * a cookie that only `/oauth/authorize` receives. The data for the sign-in page is in a second
+ * encrypted cookie, which only the sign-in page receives. A browser has only one such cookie, for
+ * its latest request. If a user has two sign-in pages open and reloads the older page, that page
+ * shows nothing about its request.
  */
 export class SignInNotes {
   readonly #server: Server;
   readonly #clients: Clients;
   readonly #clientSource: ClientSource | null;
   readonly #secure: boolean;
-  /** The cookie's name. */
   readonly #name: string;
 
   constructor(server: Server, clients: Clients, clientSource: ClientSource | null) {
@@ -72,7 +71,7 @@ export class SignInNotes {
     return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
   }
 
-  /** Returns what this browser stores about the request that `returnTo` leads to, or null. */
+  /** Returns the browser's data about the request whose id is in `returnTo`, or null. */
   async find(
     request: WithHeaders,
     returnTo: string | null | undefined,
@@ -118,7 +117,10 @@ export class SignInNotes {
   }
 }
 
-/** Returns the id of the waiting request that this path leads to, or null. */
+/**
+ * Returns the `request_id` in this path. Returns null if the path is not the authorization
+ * endpoint's.
+ */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
   if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;

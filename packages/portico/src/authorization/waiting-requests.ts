@@ -12,7 +12,7 @@ export type SentParameters = readonly (readonly [name: string, value: string])[]
 
 export interface RequestToWait {
   readonly sent: SentParameters;
-  /** Whether the client itself sent the request. */
+  /** Whether the client sent the request directly to the server. */
   readonly direct: boolean;
   /** The request's existing id. Defaults to a new id. */
   readonly requestId?: string;

@@ -26,8 +26,8 @@ import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 /**
  * How many attempts may fail before the server slows down further attempts. `client` counts one
  * client from one network. `address` counts all clients from one network. Assertions have higher
- * limits than secrets: an attacker cannot guess a signature. And a wrong clock or a missing key
- * makes a client's assertions fail until the cause is fixed.
+ * limits than secrets: an attacker cannot guess a signature, and a client with a wrong clock or a
+ * missing key sends many assertions that fail.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -56,13 +56,14 @@ export class ClientProofs {
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Counts failures. Assertions and secrets are counted separately, so that failed assertions never
-   * slow down secrets.
+   * Counts failed assertions and failed secrets separately, so that failed assertions never slow
+   * down secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
   /**
-   * `assertions` lists the methods of authentication by assertions. They are tried in this order.
+   * `assertions` lists the methods of authentication by assertions, in the order in which the
+   * server tries them.
    */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
@@ -75,7 +76,10 @@ export class ClientProofs {
     };
   }
 
-  /** Verifies the secret with the slow hash. Too many failures delay the attempt. */
+  /**
+   * Accepts a secret that this process has verified before. Verifies any other secret with the slow
+   * hash. After too many failures, throws a TooManyFailuresError for most attempts.
+   */
   async secret(
     request: Request,
     { clientId, secret }: SecretCredentials,
@@ -101,9 +105,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Only failed assertions count. A valid assertion is never delayed: it is
-   * cheap to verify, and an attacker cannot guess a signature. So failures that an attacker causes
-   * do not slow down the client.
+   * Verifies an assertion. Counts only failed assertions and never delays a valid assertion, so an
+   * attacker's failures do not slow down the client. This is safe, because a signature is cheap to
+   * verify and cannot be guessed.
    */
   async assertion(
     request: Request,
@@ -167,7 +171,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // Count an unknown id by its hash: an id can be long, and attackers can send many of them.
+    // Use the hash of an unknown id, because attackers can send many long ids.
     const keys = [
       {
         key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),

@@ -69,7 +69,7 @@ export async function changedClient(
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // Ignore this scope, because it is never stored with a client.
+  // Ignore `offline_access`, because Portico never stores it with a client.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
@@ -97,9 +97,9 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm if the client's ID tokens are or were signed with it. If a client loses
-    // the right to ID tokens and regains it, its ID tokens are then signed with the same algorithm
-    // as before (AS-30.3).
+    // Keep the algorithm that signs or once signed the client's ID tokens. If the client loses the
+    // right to ID tokens and regains it, the server signs its ID tokens with the same algorithm as
+    // before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -144,7 +144,7 @@ function list(
 
 /**
  * Throws if the changed client lacks a grant or a redirect URI that a registration adds by default.
- * Otherwise, the update would add the value that the caller removed.
+ * Otherwise, `checkRegistration` would add the value that the caller removed.
  */
 function requireWhole(
   redirectUris: readonly string[],

@@ -30,8 +30,8 @@ export interface ClientSource {
    */
   keep(client: Client): Promise<void>;
   /**
-   * Unblocks a revoked client and treats it as a new client. Its earlier authorizations and tokens
-   * end. Returns false if the client is not revoked.
+   * Unblocks a revoked client and treats it as a new client. Ends its earlier authorizations and
+   * tokens. Returns false if the client is not revoked.
    */
   unblock(url: string): Promise<boolean>;
   /**
@@ -42,9 +42,9 @@ export interface ClientSource {
 }
 
 /**
- * Whom the server fetches a description for: a signed-in person, or a client that pushes a request
- * (RFC 9126). If a client pushes a request, the server knows only the network that the request came
- * from.
+ * The caller that makes the server fetch a description: a signed-in person, or a client that pushes
+ * a request (RFC 9126). For a pushed request, the server knows only the network that the request
+ * came from.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

@@ -20,9 +20,9 @@ import { checkSite } from './sites.ts';
 import type { ClientChanges } from './changed-client.ts';
 import { ClientUpdates, type UpdatedClient } from './updating.ts';
 
-/** A new client and its secret. The secret is shown once and stored only as a hash. */
+/** A new client and its secret. Show the secret now, because the server stores only its hash. */
 export interface RegisteredClient {
-  /** The client as it is stored. */
+  /** The stored client. */
   readonly client: Client;
   /** 256 random bits, base64url. Null for a public client and for a client with keys. */
   readonly secret: string | null;
@@ -46,13 +46,13 @@ export interface RevokedClient {
   /** The client as it was before the revocation. */
   readonly client: Client;
   /**
-   * Whether the server already stored the client. False if no user has seen this document client
-   * yet.
+   * Whether the server had stored the client before the revocation. False if no user has seen this
+   * document client yet.
    */
   readonly wasKnown: boolean;
 }
 
-/** A new secret. It is shown once and stored only as a hash. */
+/** A new secret. Show the secret now, because the server stores only its hash. */
 export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
@@ -167,7 +167,7 @@ export class Clients {
    * - A value that you remove stops working with the next request, also for existing codes, tokens
    *   and requests. If you add the value again, it works again for the client's existing
    *   authorizations.
-   * - Simultaneous updates are all applied, even if they run in different processes.
+   * - Simultaneous updates do not overwrite each other, even if they run in different processes.
    *
    * Throws a RegistrationError that explains the problem.
    */
@@ -181,7 +181,7 @@ export class Clients {
    * immediately.
    *
    * Throws a RegistrationError for a client without a secret. To make sure that only one of two
-   * simultaneous rotations succeeds, pass the client that you read as `seen`. The method then
+   * simultaneous rotations succeeds, pass `seen`, the client as you last read it. The method then
    * throws a RegistrationError if the secret has changed since.
    */
   async rotateSecret(
@@ -238,8 +238,8 @@ export class Clients {
 
   /**
    * Unblocks a document client's URL. The client works again once the server has fetched its
-   * document again. Its earlier authorizations stay ended. Throws a RegistrationError if the client
-   * is unknown, is not a document client, or is not blocked.
+   * document again. Its earlier authorizations stay revoked. Throws a RegistrationError if the
+   * client is unknown, is not a document client, or is not blocked.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const client = await this.#requireKnown(url);
@@ -285,7 +285,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client, of which the server knows only the URL. */
+  /** Stores a revoked client for this URL. The server has never fetched the client's metadata. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();

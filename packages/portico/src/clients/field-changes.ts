@@ -2,7 +2,7 @@ import type { FurtherValues } from '../store/further-metadata.ts';
 import type { Client } from '../store/client.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 
-/** The changed fields, by name. Keys appear as their identifiers. */
+/** The changed fields, by RFC 7591 name. Each key is shown as its id and thumbprint. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
 /** A field's values before and after the update. Null means no value. */
@@ -42,7 +42,7 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/** Returns the fields in features' metadata that change. */
+/** Returns the metadata fields of features that differ between `before` and `after`. */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

@@ -28,7 +28,7 @@ export interface NewInitialAccessToken {
   readonly note?: string;
 }
 
-/** A new initial access token. It is shown once and stored only as a hash. */
+/** A new initial access token. Show the token now, because the server stores only its hash. */
 export interface CreatedInitialAccessToken extends InitialAccessToken {
   /** 256 random bits, base64url. */
   readonly token: string;

@@ -115,8 +115,12 @@ describe('the keys that a client publishes', () => {
     for (const value of NO_SETS) expect(keySetProblems(value, null)).toEqual([none]);
     expect(keySetProblems({ keys: [EC, OTHER] }, null)).toEqual([]);
     expect(keySetProblems({ keys: [EC] }, 'ES256')).toEqual([]);
-    expect(keySetProblems({ keys: [EC] }, 'RS256')).toEqual(['none of them verifies RS256']);
-    expect(keySetProblems({ keys: [OTHER] }, null)).toEqual(['none of them verifies anything']);
+    expect(keySetProblems({ keys: [EC] }, 'RS256')).toEqual([
+      'none of them can verify RS256 signatures',
+    ]);
+    expect(keySetProblems({ keys: [OTHER] }, null)).toEqual([
+      'none of them can verify any signatures',
+    ]);
     expect(keySetProblems({ keys: [WEAK, EC, WEAK, null] }, null)).toEqual([
       expect.stringMatching(/^one has .* bits/),
       'one is not a JSON object',

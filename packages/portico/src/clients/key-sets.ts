@@ -135,7 +135,7 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   const signs = ({ algorithms }: PublicKey) =>
     algorithm === null || algorithms.some((each) => each === algorithm);
   return [
-    ...(usable.some(signs) ? [] : [`none of them verifies ${algorithm ?? 'anything'}`]),
+    ...(usable.some(signs) ? [] : [`none of them can verify ${algorithm ?? 'any'} signatures`]),
     ...new Set(wrong.map((each) => `one ${each}`)),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The minimum time between two records, in milliseconds (one day). */
+/** The minimum time between two writes for one client, in milliseconds (one day). */
 const BETWEEN_TWO = 86_400_000;
 
 /**

@@ -1,11 +1,11 @@
 /**
- * Checks whether users could confuse two names at a glance. Knows only the letters that an attacker
- * would use to imitate this server's name, a small part of the confusable letters of UTS 39.
+ * Checks whether users could confuse two names at a glance. Contains only the letters that
+ * attackers are likely to use, a small part of the confusable letters of UTS 39.
  */
 
 /**
- * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` count
- * as the same letter.
+ * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` are
+ * treated as one letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Where three Unicode alphabets start: letters in circles, letters in boxes, and letters for flags.
- * Unicode normalization does not turn them into plain letters.
+ * The code points of the letter A in three Unicode alphabets: letters in circles, letters in boxes,
+ * and letters for flags. Unicode normalization does not turn them into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -63,8 +63,8 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * A server's name must have this length to be searched for inside other names. Shorter names are
- * part of too many words.
+ * The minimum length of a server name that is searched for inside other names. Too many words
+ * contain shorter names.
  */
 const SHORTEST_PART = 4;
 

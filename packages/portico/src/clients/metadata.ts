@@ -3,13 +3,13 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
  * Interprets a client's own metadata (RFC 7591 section 2), from a registration or from a client
- * metadata document. Problems of a registration are reported in its response. Problems of a
- * document are logged.
+ * metadata document. The server reports problems of a registration in the response, and logs
+ * problems of a document.
  */
 
 /**
- * Whether a value counts as missing. Null and empty values count as missing, because some clients
- * send every field that they know.
+ * Whether a value is missing, null or empty. Portico treats all three in the same way, because some
+ * clients send every field that they know.
  */
 export function saysNothing(value: unknown): boolean {
   return (

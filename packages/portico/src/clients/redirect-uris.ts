@@ -119,7 +119,7 @@ export function answerGoesTo(uri: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The client properties that decide where responses may go. */
+/** The client properties that determine which redirect URIs a request may contain. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
@@ -129,8 +129,8 @@ export interface RedirectedClient {
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns the check of redirect URIs. A URI must match a registered URI exactly (RFC 9700 section
- * 4.1.3), or a check in `others` must accept the URI.
+ * Returns the function that checks redirect URIs. A URI must match a registered URI exactly (RFC
+ * 9700 section 4.1.3), or a check in `others` must accept the URI.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -139,8 +139,8 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 
 /**
  * Splits a loopback redirect URI into the text before and after its port. Returns null for any
- * other URI. Compares text instead of parsed URLs, because a parser accepts several spellings of
- * one URL. Only the port may differ from the registered URI.
+ * other URI. Callers compare these texts with the registered URI, because a URL parser accepts
+ * several spellings of one URL. Only the port may differ.
  */
 export function loopbackParts(
   uri: string,

@@ -144,7 +144,8 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A client with a profile has every demand, even if its registration does not contain them.
+    // A client with a profile must meet all of these requirements, even if its registration does
+    // not list them.
     ...getDemands(registration, profile !== null),
     profile,
   };
@@ -197,7 +198,8 @@ function checkApplicationType(requested: string): ApplicationType {
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Accept this scope but do not store it. Every client may request it, and it grants nothing.
+  // Accept `offline_access` but do not store it. Every client may request it, and it grants
+  // nothing.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {

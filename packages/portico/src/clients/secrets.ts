@@ -19,8 +19,8 @@ export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number
 }
 
 /**
- * The maximum number of remembered secrets. When it is reached, the least recently used secret is
- * forgotten. Its next use needs a slow hash again.
+ * The maximum number of remembered secrets. At the limit, the process forgets the least recently
+ * used secret. The next use of that secret needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
@@ -51,8 +51,9 @@ export class ClientSecrets {
   /**
    * Whether this process has already verified the secret and the secret is still valid. Runs no
    * slow hash. If another request is verifying the same secret, waits for that request. Otherwise
-   * returns at once, so that simultaneous requests with the same secret count as one attempt. If
-   * the result is false, the secret can still be correct: call `verify`.
+   * returns a boolean without waiting, so that the server counts simultaneous requests with the
+   * same secret as one attempt. If the result is false, the secret can still be correct: call
+   * `verify`.
    *
    * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
    */

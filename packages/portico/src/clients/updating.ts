@@ -85,8 +85,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined keeps the current logo, and null removes it. Call this before
-   * the other checks, because it may have to fetch the logo.
+   * Returns the new logo. Undefined keeps the current logo, and null removes it. Called once,
+   * before all attempts, because it may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,

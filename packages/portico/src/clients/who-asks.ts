@@ -94,12 +94,12 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Returns where an unverified client comes from, for pages outside an authorization request. A
- * client that registered itself can receive responses in several places.
+ * Describes an unverified client on pages outside an authorization request. Returns the host of a
+ * document client, or all destinations of a client that registered itself.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // Show every origin, because a response can go to any of them.
+  // Show every destination, because the client can receive responses at any of them.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -113,8 +113,8 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
 }
 
 /**
- * Whether all responses to this client go to the same place: one site, programs on this computer,
- * or one scheme.
+ * Whether all responses to this client have the same destination: one site, programs on this
+ * computer, or one scheme.
  */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
@@ -143,9 +143,9 @@ const QUOTES =
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters that must not be in the same word as Latin letters. Lists the scripts that may
- * stand next to Latin, because none of their letters look like Latin letters (UTS 39 section 5.2,
- * "highly restrictive").
+ * Matches letters that must not be in the same word as Latin letters. The pattern lists the scripts
+ * that are allowed next to Latin, because none of their letters look like Latin letters (UTS 39
+ * section 5.2, "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;

@@ -3,7 +3,7 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// Why the doctor skips a check. Without the host kit, an application has no named routes.
+// Why the doctor skips a check. Only applications with `@portico/kit` have named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '. To check that requests to this URL reach this server, add --online';
@@ -22,7 +22,7 @@ export function examineLoginRoute({
   if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
-    'pass accounts to the application, or set oauth_server:login_route to its sign-in route',
+    'pass accounts to the application. Or set oauth_server:login_route to its sign-in route',
   );
 }
 

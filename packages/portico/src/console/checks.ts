@@ -14,8 +14,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Runs the examination of a part. A finding without a part belongs to this part. If the examination
- * throws, returns a failing check and logs the details.
+ * Examines a part of the server. Adds the name of the part to each finding that names no part. If
+ * the examination throws, returns a failing check and logs the details.
  */
 export async function check(
   log: Log,

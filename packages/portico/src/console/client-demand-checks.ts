@@ -33,7 +33,7 @@ export async function examineClientDemands({
         part: 'client demands',
         ...failing(
           `oauth_server:${key} is off, so ${effect}: ${ids}`,
-          'set it to accept, or revoke these clients (npx portico oauth:client:revoke) and ' +
+          'set it to "accept". Or revoke these clients (npx portico oauth:client:revoke) and ' +
             'register them again without this requirement',
         ),
       },

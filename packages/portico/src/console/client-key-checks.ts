@@ -22,7 +22,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
     return failing(
       'oauth_server:private_key_jwt is off, so these clients cannot authenticate: ' +
         having.map(({ id }) => id).join(', '),
-      'set it to true, or revoke these clients (npx portico oauth:client:revoke) and ' +
+      'set it to true. Or revoke these clients (npx portico oauth:client:revoke) and ' +
         'register them again with a secret',
     );
   }
@@ -69,11 +69,11 @@ async function wrongKeys(
   // Check the clients one after another, so that only one request runs at a time.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
-    if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);
+    if (problems.length > 0) found.push(`the keys of ${client.id}: ${problems.join('; ')}`);
   }
   if (found.length === 0) return null;
   return warning(
     found.join('. '),
-    "tell the client's operator; until the keys can be fetched, the client cannot authenticate",
+    "tell the client's operator. Until Portico can use the keys, the client cannot authenticate",
   );
 }

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`. Prefers a way that needs no
- * token. Returns null if clients cannot register at the moment.
+ * Returns a text about how clients can register without `oauth:client:create`. Prefers registration
+ * without a token. Returns null if clients cannot register now.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -19,7 +19,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Tells the operator how clients can be added to the server. */
+/** Returns the commands that an operator can run to add clients. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;

@@ -97,7 +97,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** Does the work of the public function `examine`, which loads this file. */
+/** The public function `examine` loads this file and calls this function. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -149,8 +149,8 @@ export async function examine(
 }
 
 /**
- * Returns the clients with a rotation that is not complete. If the clients cannot be read, returns
- * an empty list, because the schema check reports this.
+ * Returns the clients whose previous secret is still valid. If the clients cannot be read, returns
+ * an empty list, because the schema check reports this problem.
  */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();

@@ -62,8 +62,8 @@ async function readDocument(
   const fault = failing(
     `${url} returns ${status} (${headers['content-type'] ?? 'no content type'}) instead of ` +
       "the server's JSON document",
-    'make the proxy forward this path to the application, or correct public_url (PUBLIC_URL); ' +
-      'if the status is 5xx, see the log of the process or proxy',
+    'make the proxy forward this path to the application. Or correct public_url (PUBLIC_URL). ' +
+      'If the status is 5xx, read the log of the process or proxy',
   );
   return { fault };
 }
@@ -102,36 +102,36 @@ function parseObject(text: string): object | null {
 const CORRECT = 'correct public_url (PUBLIC_URL)';
 const UNTRUSTED = [
   'has a certificate that this machine does not trust',
-  'make the server send the whole certificate chain; for your own certificate authority, set ' +
-    'NODE_EXTRA_CA_CERTS',
+  'make the server send the whole certificate chain. If you use your own certificate ' +
+    'authority, set NODE_EXTRA_CA_CERTS',
 ] as const;
 
 /** For each error code of Node, the meaning of the error and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOTFOUND: ['is not a known hostname', `${CORRECT}, or the DNS entry`],
+  ENOTFOUND: ['is not a known hostname', `${CORRECT}. Or correct the DNS entry`],
   EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],
-  ECONNREFUSED: ['refuses connections', `start the server or the proxy, or ${CORRECT}`],
+  ECONNREFUSED: ['refuses connections', `start the server or the proxy. Or ${CORRECT}`],
   ECONNRESET: [
     'closes the connection without a response',
-    `see the log of the server or proxy there, or ${CORRECT}`,
+    `read the log of the server or proxy at this address. Or ${CORRECT}`,
   ],
   EHOSTUNREACH: [
     'cannot be reached from this machine',
-    `check routes and firewalls, or ${CORRECT}`,
+    `check routes and firewalls. Or ${CORRECT}`,
   ],
-  ENETUNREACH: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
-  ETIMEDOUT: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
-  EPROTO: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
-  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
+  ENETUNREACH: ['cannot be reached from this machine', `check routes and firewalls. Or ${CORRECT}`],
+  ETIMEDOUT: ['cannot be reached from this machine', `check routes and firewalls. Or ${CORRECT}`],
+  EPROTO: ['does not speak TLS', `configure TLS at the proxy. Or ${CORRECT}`],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `configure TLS at the proxy. Or ${CORRECT}`],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: [
     'does not speak TLS',
-    `configure TLS at the proxy, or ${CORRECT}`,
+    `configure TLS at the proxy. Or ${CORRECT}`,
   ],
   CERT_HAS_EXPIRED: ['has an expired certificate', 'renew the certificate'],
   CERT_NOT_YET_VALID: ['has a certificate that is not valid yet', "check this machine's clock"],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'has a certificate for another hostname',
-    `use a certificate for this hostname, or ${CORRECT}`,
+    `use a certificate for this hostname. Or ${CORRECT}`,
   ],
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
@@ -145,7 +145,7 @@ function unreachable({ host }: URL, patience: number, error: unknown): Finding {
   if (code === 'ABORT_ERR') {
     return failing(
       `public_url: ${host} does not respond within ${patience} seconds`,
-      `check the proxy in front of the application, or ${CORRECT}`,
+      `check the proxy in front of the application. Or ${CORRECT}`,
     );
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -5,8 +5,8 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age after which a key counts as old, in milliseconds. Standards such as NIST SP 800-57
- * recommend one to two years for signing keys.
+ * The age after which the doctor advises a rotation, in milliseconds. Standards such as NIST SP
+ * 800-57 recommend one to two years for signing keys.
  */
 const OLD = 366 * 86_400_000;
 
@@ -37,7 +37,7 @@ async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   return [
     failing(
       `staged keys in ${files.directory} cannot be read: ${faults.join(', ')}`,
-      'make them readable only for the user that runs the server, or remove them and run npx ' +
+      'make them readable only for the user that runs the server. Or remove them and run npx ' +
         'portico oauth:keys:rotate again',
     ),
   ];

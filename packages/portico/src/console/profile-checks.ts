@@ -29,8 +29,8 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     const name = own?.profile ?? servers?.name;
     return [
       (own === undefined ? warning : failing)(
-        `these clients get no access, because they do not meet their profile: ${told.join('; ')}`,
-        'turn on the missing features, or register the clients again (oauth:client:create ' +
+        `these clients cannot get tokens, because they do not meet their profile: ${told.join('; ')}`,
+        'turn on the missing features. Or register the clients again (oauth:client:create ' +
           `--profile ${name})`,
       ),
     ];

@@ -16,7 +16,7 @@ import type { Subject } from './subject.ts';
 
 /**
  * Sends requests to the public address, as a client would. Checks whether requests to the address
- * reach this installation, and how they reach the process. If requests reach another installation,
+ * reach this installation, and what the process receives. If requests reach another installation,
  * fetches only the two public documents.
  */
 export async function examinePublicAddress(
@@ -71,7 +71,7 @@ async function examineIssuer(
   return failing(
     `${url} returns the issuer ${JSON.stringify(document.issuer)}, but this process has ` +
       server.issuer,
-    'set public_url (PUBLIC_URL) to the same value in every process, and point the ' +
+    'set public_url (PUBLIC_URL) to the same value in every process. Point the ' +
       'address to these processes',
   );
 }
@@ -142,7 +142,7 @@ async function examineKeySet(
   return failing(
     `oauth_server:key_path: ${url} ${difference.join(' and ')} (compared with ` +
       `${server.config.key_path})`,
-    'use the same key directory (key_path, STORAGE_DIR) in every process, and make each file ' +
+    'use the same key directory (key_path, STORAGE_DIR) in every process. Make each file ' +
       'in it readable for the account that runs the server (chown). After a change, wait five ' +
       'seconds, because keys are cached',
   );
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For` header. A caller would send such a header to hide its address. This
- * address is reserved for documentation (RFC 5737), so no machine has it.
+ * The address in a forged `X-Forwarded-For` header. An attacker can send such a header to hide
+ * their own address. This address is reserved for documentation (RFC 5737), so no machine has it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -185,7 +185,7 @@ async function examineRoundTrip(
     return warning(
       `${url} did not report what the process received, although the doctor asked for it`,
       `make the proxies forward the header ${ROUND_TRIP_HEADER} in requests and responses, ` +
-        'and stop them from caching this URL. If that does not help, check that the process ' +
+        'and do not let them cache this URL. If that does not help, check that the process ' +
         'runs this release and that its clock is correct',
     );
   }
@@ -260,16 +260,16 @@ function judgeAddress(
     `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to ` +
     'X-Forwarded-For';
   const number =
-    `set trusted_proxies to ${appended.length}; with another framework, set its number ` +
+    `set trusted_proxies to ${appended.length}. With another framework, set its number ` +
     "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
     'clientAddress of the ' +
     'host contract';
-  // If no entry was added, there may be no proxy, or a proxy that adds nothing. The advice covers
-  // both cases.
+  // If no proxy added an entry, there is either no proxy, or a proxy that adds nothing. The advice
+  // covers both cases.
   const remedy =
     appended.length > 0
       ? number
-      : `if there is a proxy in front of the process, ${LET_APPEND}; otherwise ${number}`;
+      : `if there is a proxy in front of the process, ${LET_APPEND}. Otherwise, ${number}`;
   if (address === MADE_UP) {
     return failing(
       `the process accepted a forged client address (${MADE_UP}), so an attacker can bypass ` +
@@ -297,7 +297,7 @@ function judgeAddress(
   return warning(
     `the process ${sees}, but this command sent the request from ${from}, and no proxy ` +
       'appends to X-Forwarded-For',
-    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies. ` +
+    `if there is a proxy in front of the process, ${LET_APPEND}, and set trusted_proxies. ` +
       "Otherwise, all users have the proxy's address. If a router translates addresses " +
       '(NAT), the difference is normal',
   );

@@ -24,7 +24,7 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // Without the tables, there is nothing to write to. The schema check reports this.
+    // Without the tables, the doctor cannot test a write. The schema check reports missing tables.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -34,7 +34,7 @@ export async function examineStore({
       (await unready(database)) ??
       failing(
         `the database cannot be reached: ${message}`,
-        'start the database server, or correct database_url (DATABASE_URL)',
+        'start the database server. Or correct database_url (DATABASE_URL)',
       )
     );
   }
@@ -83,8 +83,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
         'openid fail',
-      'if keys existed before, restore their directory, or set oauth_server:key_path to the ' +
-        'directory that contains them. Otherwise, run npx portico oauth:server:setup',
+      'if keys existed before, restore their directory. Or set oauth_server:key_path to the ' +
+        'directory that contains them. If no key existed before, run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
@@ -138,7 +138,7 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
     `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner ` +
       `(uid ${owner.uid}): ${named}`,
     `if the server runs as uid ${owner.uid}, run chown -R ${owner.uid}:${owner.gid} ` +
-      `${quoted(directory)}; otherwise, use chown to give the files to the account that runs ` +
+      `${quoted(directory)}. Otherwise, use chown to give the files to the account that runs ` +
       'the server. Run console commands as that account, too',
   );
 }
@@ -230,7 +230,7 @@ export async function examineClients({ application, server }: Subject): Promise<
   if (unknown.length > 0) {
     return warning(
       `clients have scopes that this server no longer offers: ${unknown.join(', ')}`,
-      'add them to oauth_server:scopes again, or remove them from the clients (npx portico ' +
+      'add them to oauth_server:scopes again. Or remove them from the clients (npx portico ' +
         'oauth:client:update)',
     );
   }

@@ -30,7 +30,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken !== null) {
     return failing(
       broken,
-      "fix these views, or copy Portico's own views again; then restart the application",
+      "fix these views. Or copy Portico's own views again. Then restart the application",
     );
   }
   const problem = problemOfForm(server, consent, secrets);
@@ -122,8 +122,8 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 
 /**
  * Renders these views. Returns the consent page (empty if it is broken), and a text about the
- * broken views (null if no view is broken). Views with the same problem, for example a broken
- * layout, are listed together.
+ * broken views (null if no view is broken). Lists views with the same problem together, for example
+ * a broken layout.
  */
 async function renderAll(
   { host }: AuthorizationServer,

@@ -186,8 +186,8 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // The request has been shown in the meantime: in another tab, or because the user reloaded the
-    // page that led to sign-in.
+    // Another HTTP request may have shown the consent page in the meantime: from another tab, or
+    // because the user reloaded the page.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -319,8 +319,8 @@ function findClient(checked: CheckedRequest): Client | null {
 }
 
 /**
- * Returns the id of the request that the browser comes back to after sign-in. A URL with a client
- * id is a new request.
+ * Returns the id of the waiting request that the browser returns to. Returns null if the URL
+ * contains a client id, because it is then a new request.
  */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')

@@ -60,7 +60,7 @@ export class ConsentForm {
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // Send the user to the client without another question. The consent page has already shown
-    // where each answer leads.
+    // where the browser goes after each answer.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -69,8 +69,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and sends the user to a page of the host. The authorization request
-   * waits in the browser under a new id, and starts again when the user comes back.
+   * Ends the consent request and sends the user to a page of the host. Stores the authorization
+   * request in the browser under a new id. The request starts again when the user comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -99,8 +99,8 @@ export class ConsentForm {
   }
 
   /**
-   * Returns the authorization request that the consent page is about, so that it can wait and start
-   * again.
+   * Returns the authorization request behind the consent page, so that Portico can store it and
+   * check it again later.
    */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {

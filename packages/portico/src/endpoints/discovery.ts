@@ -25,9 +25,9 @@ export class Discovery {
   }
 
   /**
-   * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The
-   * command `oauth:server:doctor` sends a question in a header of this request. The response then
-   * contains the answer in a header.
+   * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). If
+   * `oauth:server:doctor` sends a question in a request header, the response contains the answer in
+   * a header.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -95,7 +95,7 @@ function documentOfKeys(
 }
 
 /**
- * Returns a function that builds the document and caches it. It builds the document again when its
+ * Returns a function that returns the document. The function builds the document again only if its
  * input has changed, for example the keys.
  */
 function getDocument<Source>(

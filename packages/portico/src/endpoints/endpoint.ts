@@ -52,7 +52,7 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-/** The parts of the server that all endpoints use to respond. */
+/** The objects that all endpoints use to respond. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
@@ -62,8 +62,8 @@ export interface Answering {
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs the work of a request. Events that are recorded during the work then contain the request's
-   * id. Null if no events are recorded.
+   * Runs the work of a request. Audit events during the work then contain the request's id. Null if
+   * the server records no events.
    */
   readonly runFrom: RunFrom | null;
 }
@@ -72,16 +72,17 @@ export interface Answering {
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
- * The functions that respond with plain data, each by the `handle` function that it belongs to. If
- * other code replaces or wraps `handle`, no function is found here, and the mount calls `handle`,
- * so that the other code is not bypassed.
+ * Maps each endpoint's `handle` to a function that responds with plain data. If other code replaces
+ * or wraps `handle`, this map has no entry for the new function. The mount then calls `handle`, so
+ * that the other code runs.
  */
 const replies = new Note<Replying>('reply');
 
 /**
  * Returns a function that responds like the endpoint, but with plain data. Mounts on Node's HTTP
  * server use it, because they need no Response object. Returns null for endpoints that people open,
- * because the host must see their Response, and for endpoints that are not an AnsweringEndpoint.
+ * because the host must see their Response. Also returns null for endpoints that are not an
+ * AnsweringEndpoint.
  */
 export function replyingOf({ handle }: Endpoint): Replying | null {
   return replies.of(handle) ?? null;
@@ -177,12 +178,13 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   /**
-   * Lets the host store the changes that the response depends on, for example a sign-out. If the
+   * Asks the host to store the changes that the response depends on, for example a sign-out. If the
    * host cannot store them, returns an error response.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Skip this for requests from clients. They have no session, so there is nothing to store.
+    // Skip this step for requests from clients. They have no session, so the host has nothing to
+    // store.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
       await host.commit(request, response);

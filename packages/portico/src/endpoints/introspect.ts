@@ -68,8 +68,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Rejects clients without the right to introspect. A public client cannot be registered with this
- * right. Rejects public clients here too, because a public client's id is not a secret.
+ * Rejects clients without the grant `introspection`. Also rejects public clients, because a public
+ * client does not prove its identity.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

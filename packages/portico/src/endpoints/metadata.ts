@@ -113,8 +113,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * Returns the same metadata plus the members from OpenID Connect Discovery 1.0 section 3. Lists
- * RS256 even if the server has no key for it, unless the profile forbids RS256.
+ * Returns the authorization server metadata plus the members from OpenID Connect Discovery 1.0
+ * section 3. Lists RS256 even if the server has no key for it, unless the profile forbids RS256.
  */
 export function openidProviderMetadata(
   server: Server,

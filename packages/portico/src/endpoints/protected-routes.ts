@@ -31,7 +31,7 @@ export interface ProtectedRoutes {
    *
    * - The request is refused or fails, and Portico logs it.
    * - The token is bound, so its proof must match the request's method and path. Without `request`,
-   *   bound tokens are refused.
+   *   Portico refuses bound tokens.
    *
    * Portico passes `context` to the methods of the host.
    */
@@ -168,8 +168,8 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /**
- * Returns a function that returns the id of the request. The Request is created only if something
- * must be logged.
+ * Returns a function that returns the request's id. The function creates the Request, so it is
+ * called only to write a log line.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());

@@ -14,8 +14,8 @@ import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, for example the sign-in page. The request waits until the
- * browser returns with its id.
+ * Sends browsers to pages of the host, for example the sign-in page. The authorization request
+ * waits until the browser returns with the request's id.
  */
 export class SignInTrips {
   readonly #server: Server;
@@ -39,8 +39,8 @@ export class SignInTrips {
     this.#warnOfNoSession = throttleLog((times) =>
       host.log.warning(
         'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
-          'this happens to everyone, check that portico() is mounted ' +
-          'after the session middleware and that the session cookie is sent to {path}',
+          'this happens to every person, mount portico() after the session middleware. Also ' +
+          'check that browsers send the session cookie to {path}',
         { times, path: paths.authorize },
       ),
     );
@@ -99,7 +99,7 @@ export class SignInTrips {
   }
 }
 
-/** Shows pages in the languages that the original request named. */
+/** Chooses the language of this request's pages by `ui_locales` of the authorization request. */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));

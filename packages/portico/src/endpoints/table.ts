@@ -1,7 +1,7 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The part of an endpoint that does not depend on the server's configuration. */
+/** The properties of an endpoint that do not depend on the server's configuration. */
 export interface EndpointDescription {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
@@ -11,7 +11,10 @@ export interface EndpointDescription {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people open the endpoint in their browser. Errors can then be pages. */
+  /**
+   * Whether people open the endpoint in their browser. The endpoint can then answer errors with
+   * pages.
+   */
   readonly forPeople?: boolean;
   /**
    * Whether the endpoint only reads data. Then all reads of a request use the same database

@@ -40,7 +40,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What an operator can choose for a client. */
+/** The values that an operator can choose for a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];

@@ -56,16 +56,15 @@ export const addClientList =
       });
   };
 
-/** Returns one client of a list as lines of text. */
+/** Formats one client of a list, as JSON or as text. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
 /**
- * Returns a function that formats these clients. Of the metadata fields from features, the list
- * shows only the fields that a client cannot set itself. `oauth:client:show` shows all other
- * fields.
+ * Returns functions that format these clients. Of the metadata fields that features add, the list
+ * shows only the fields that a client cannot set itself. `oauth:client:show` shows all fields.
  */
 async function listingOf(
   clients: readonly Client[],

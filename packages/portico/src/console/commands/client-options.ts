@@ -109,8 +109,8 @@ export function optionName(flag: string): string {
 }
 
 /**
- * Adds options for the features' metadata fields. `says` is added to the help text of every option
- * that takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
+ * Adds options for the features' metadata fields. `says` extends the help text of every option that
+ * takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
  */
 export function addFieldOptions(
   command: Command,

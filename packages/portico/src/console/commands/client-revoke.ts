@@ -30,10 +30,10 @@ const REVOKED: Readonly<Record<RegisteredBy, (clientId: string, wasKnown: boolea
     `The client ${id}, which registered itself, and all its tokens are revoked.`,
   document: (id, wasKnown) =>
     wasKnown
-      ? `The URL ${id} is blocked. No one can allow this application any more, and all its ` +
+      ? `The URL ${id} is blocked. People can no longer allow this application. All its ` +
         'tokens are revoked.'
-      : `The URL ${id} is blocked. No one has used it yet, and no one can allow this ` +
-        'application now.',
+      : `The URL ${id} is blocked. No person has used it yet. People cannot allow this ` +
+        'application.',
 };
 
 function denyHost(url: string): string {

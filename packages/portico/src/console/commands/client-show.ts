@@ -62,7 +62,7 @@ function describe(
   const kinds = [...listKinds(client), ...marksOf(fields, metadata)];
   const lists = fields.filter(({ selfRegistered }) => selfRegistered !== 'never');
   const facts: readonly (readonly [string, string | readonly string[]])[] = [
-    ['status', refusal === null ? status : `${status}, but gets no access now: ${refusal}`],
+    ['status', refusal === null ? status : `${status}, but cannot get tokens now: ${refusal}`],
     ['registered', `${time(client.createdAt)} by ${REGISTERED_BY[client.registeredBy]}`],
     ['last used', lastUse(shown)],
     ['ended', client.revokedAt === null ? [] : time(client.revokedAt)],

@@ -23,7 +23,7 @@ export async function requireYes(
     );
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The input can also end before the operator has answered.
+    // The input may end before the operator answers.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([
       asked.question(`${question} Type yes to continue: `),

@@ -114,7 +114,9 @@ async function open(context: ConsoleContext): Promise<Outbox> {
   return outbox.isOn ? outbox : context.fail('No feature that sends messages is turned on');
 }
 
-/** Returns which messages the operator has selected. Without a selection, the command fails. */
+/**
+ * Returns the operator's selection of messages. Ends the command if the operator selected nothing.
+ */
 function select(
   context: ConsoleContext,
   id: string | undefined,

@@ -9,11 +9,14 @@ import { findTypeScript } from './find-sources.ts';
 import { withoutServers } from './without-servers.ts';
 
 export const NO_APPLICATION =
-  "No application was found. Run this in the application's folder (with app.ts or " +
-  'portico.config.ts), set it in package.json as ' +
-  '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
+  "No application was found. Run this command in the application's folder, which contains " +
+  'app.ts or portico.config.ts. Or pass --app <file> or --config <file>. Or name the file in ' +
+  'package.json: "portico": { "app": "path/to/app.ts" }';
 
-/** If both files exist, the file for the console is used. */
+/**
+ * The names of the file with the definition. If both kinds of files exist, the console uses
+ * portico.config.
+ */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
@@ -92,7 +95,7 @@ async function load(
         'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, ' +
           'which uses require instead of import. In a new application, run ' +
           'npm pkg set type=module. Otherwise, pass the compiled file, as in ' +
-          'npx portico --app dist/portico.js, or load ' +
+          'npx portico --app dist/portico.js. Or load ' +
           "TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
       );
     }
@@ -134,7 +137,8 @@ function readCommand(argv: readonly string[]): string | undefined {
 }
 
 /**
- * The file with the definition, and the application's folder unless the definition names another.
+ * The file with the definition, and the application's folder. `directory` in the definition
+ * overrides this folder.
  */
 interface Found {
   readonly file: string;

@@ -21,7 +21,7 @@ let found = false;
 
 /**
  * Makes Node resolve imports between the application's own files as compilers and bundlers do.
- * Applies only to imports that Node cannot resolve itself.
+ * Changes only imports that Node cannot resolve itself.
  *
  * - An import may have no extension, or the `.js` of the compiled file.
  * - An import may use `paths` from tsconfig.json.
@@ -47,8 +47,7 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // The import of a file in a package without `exports`. For example, Auth.js imports
-        // `next/headers`.
+        // Try a file in a package without `exports`. For example, Auth.js imports `next/headers`.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);

@@ -13,9 +13,9 @@ const TICK = 1000;
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
- * Runs long work and shows its progress. On a terminal, one line is updated in place and cleared
- * when the work ends or fails. Without a terminal, a new line is printed every five seconds, so
- * work that ends earlier prints nothing.
+ * Runs long work and shows its progress. On a terminal, updates one line in place, and clears it
+ * when the work ends or fails. Without a terminal, prints a new line every five seconds, so work
+ * that ends earlier prints nothing.
  *
  * `what` describes the work, for example `Removing expired rows`. `write` writes to standard error.
  * `columns` is the width of the terminal, or null if the output is not a terminal.

@@ -26,7 +26,7 @@ export async function withoutServers<Module>(
   const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const remedy =
-    'Start the server in a separate file that imports this one, or export only the ' +
+    'Start the server in a separate file that imports this file. Or export only the ' +
     'definition from portico.config.ts.';
   const giveUp = () =>
     reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
@@ -37,7 +37,7 @@ export async function withoutServers<Module>(
         `it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Node has nothing left to do, but the file has not been loaded completely.
+    // Node is about to exit, but the file has not been loaded completely.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -67,7 +67,7 @@ function replaceListen(): void {
 }
 
 /**
- * Returns the first place in the stack that is not in a package: ` (file:line)`, or an empty
+ * Returns the first line of the stack that is not in a package, as ` (file:line)`, or an empty
  * string.
  */
 function place(stack: string): string {

@@ -107,8 +107,8 @@ export class Failures {
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // If the store cannot be read, ignore the error. The first request that fails explains the
-    // problem.
+    // If the store cannot be read, ignore the error. The log line of the first failed request
+    // explains the problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }

@@ -15,7 +15,7 @@ import {
   type OAuthErrorCode,
 } from '../../errors.ts';
 
-/** Returns replies and errors as HTTP responses. */
+/** Turns replies and errors into HTTP responses. */
 
 /** A response as plain data. Header fields can still be added. */
 export interface Reply {
@@ -38,8 +38,8 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // The cast gives the body its type. The type of `body` cannot name the kind of buffer, because
-  // some hosts use a TypeScript before 5.7, which has only one kind of byte array.
+  // Some hosts use TypeScript before 5.7, which does not know `Uint8Array<ArrayBuffer>`. So the
+  // type of `body` cannot contain this type.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);

@@ -293,7 +293,7 @@ describe("warnings about a client's keys", () => {
     published.set('/a', setOf('a'));
     expect(await source.problems(client('/a'))).toEqual([]);
     published.set('/a', { keys: [] });
-    expect(await source.problems(client('/a'))).toEqual(['none of them verifies anything']);
+    expect(await source.problems(client('/a'))).toEqual(['none of them can verify any signatures']);
     expect(about.at(-1)).toEqual({
       limit: 65_536,
       person: JSON.stringify(['a client', 'client of /a', 'its keys']),
@@ -330,7 +330,9 @@ describe("warnings about a client's keys", () => {
         registeredBy: 'operator',
         keys: { jwks, jwksUri: null, algorithm: 'ES256' },
       });
-    expect(await problems(JSON.stringify(setOf('a')))).toEqual(['none of them verifies ES256']);
+    expect(await problems(JSON.stringify(setOf('a')))).toEqual([
+      'none of them can verify ES256 signatures',
+    ]);
     expect(await problems(null)).toEqual([expect.stringContaining('not a set')]);
   });
 });

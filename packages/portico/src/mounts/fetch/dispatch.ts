@@ -6,7 +6,10 @@ type Log = AuthorizationServer['host']['log'];
 export interface Mountable {
   /** The endpoints, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /** The host. A warning goes to its log if the server appears to be mounted in the wrong place. */
+  /**
+   * The host. Portico writes a warning to its log if the server appears to be mounted below a
+   * prefix.
+   */
   readonly host?: { readonly log: Log };
   /** Portico calls this once, when the server is mounted. */
   mounted?(): void;
@@ -27,13 +30,17 @@ export interface WrongMethod {
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds the endpoint for a request. The request target, as the client sent it, must be equal to an
- * endpoint's path. So the host's middleware and guards for this path have also seen the request.
+ * Finds the endpoint for a request. Compares the endpoints' paths with the request target exactly
+ * as the client sent it. So the host's middleware and guards for this path have also seen the
+ * request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** True if the mount is known to be in the right place, or if the warning was logged. */
+  /**
+   * Whether to skip the warning: a request has reached an endpoint, the warning was logged, or
+   * there is no log.
+   */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {

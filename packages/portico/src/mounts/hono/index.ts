@@ -41,7 +41,10 @@ export function portico(
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response still has this body. If false, the body was replaced or compressed. */
+/**
+ * Whether the response still has the body that was created from the error. If not, other code has
+ * replaced or compressed the body.
+ */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },

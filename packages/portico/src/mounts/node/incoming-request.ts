@@ -22,7 +22,8 @@ export interface RequestSource {
 /**
  * A Request that is created only when it is needed. Most endpoints read only a few headers and a
  * short body. Creating a real Request, with its URL, signal and streams, takes longer than
- * responding to most of these requests. Any other member creates the real Request and uses it.
+ * responding to most of these requests. All members except `method`, `headers` and `text()` create
+ * the real Request and use it.
  *
  * An IncomingRequest is an instance of Request, but `new Request(request)` and `fetch(request)`
  * throw an error. Pass it only to code that reads the request.
@@ -112,7 +113,7 @@ function takeFromReal(name: string, isMethod: boolean): void {
   Object.defineProperty(IncomingRequest.prototype, name, descriptor);
 }
 
-/** Returns a Request that is created on demand. */
+/** Returns a Request that creates the real Request on demand. */
 export function incomingRequest(source: RequestSource): Request {
   // Look up the global Request now, because some frameworks replace the global Request while the
   // application starts.

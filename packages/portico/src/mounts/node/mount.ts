@@ -34,9 +34,9 @@ export interface Incoming {
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always the origin of `public_url`.
- * `X-Forwarded-…` headers are ignored. If the host's parser has read the body, the body is
- * serialized again. The request aborts when the caller disconnects.
+ * Returns the request for the endpoints. Its origin is always the origin of `public_url`. Ignores
+ * `X-Forwarded-…` headers. If the host's parser has read the body, serializes the body again. The
+ * request aborts when the caller disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
   discardAtEnd(asked);
@@ -44,7 +44,7 @@ export function requestFrom(asked: Incoming, origin: string): Request {
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
-/** Returns the same request as `requestFrom`, but creates it on demand. */
+/** Like `requestFrom`, but creates the Request only when code needs it. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
   const { incoming } = asked;
   if (mayHaveBody(incoming)) {
@@ -188,8 +188,8 @@ function failing(error: Error): ReadableStream {
 }
 
 /**
- * Returns a body that has not been read yet. If the body is cancelled, the connection stays open. A
- * sender whose body is too large then still gets the response.
+ * Returns an unread body as a stream. If code cancels the stream, the connection stays open, so a
+ * sender whose body is too large still receives the response.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
