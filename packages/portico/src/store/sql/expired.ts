@@ -1,6 +1,6 @@
 import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
-import { keysWhere, placeholders, removeKeys, removeWhere, type Condition } from './statements.ts';
+import { keysWhere, placeholders, removeWhere, type Condition } from './statements.ts';
 
 /** The times before which registrations are removed, in milliseconds since 1970. */
 export interface RegistrationAges {
@@ -68,13 +68,13 @@ export class ExpiredRecords {
       [after],
     );
     const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
-    const table = ['oauth_access_tokens', 'id'] as const;
-    const removed = await removeKeys(this.#database, table, expired, [
-      'expires_at',
-      '< ?',
-      [expiredBefore],
-    ]);
-    return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+    const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+    if (expired.length === 0) return { removed: 0, last };
+    const { affected } = await this.#database.execute(
+      `DELETE FROM oauth_access_tokens WHERE id IN (${placeholders(expired)}) AND expires_at < ?`,
+      [...expired, expiredBefore],
+    );
+    return { removed: affected, last };
   }
 
   /**
