@@ -26,7 +26,7 @@ export interface BindingRefusal extends BindingOffer {
   readonly presented: boolean;
   /**
    * A value that the client must use in its next proof, for example a nonce. Sent with the
-   * response. Null if there is none.
+   * response. Null if the client needs no such value.
    */
   readonly answer: string | null;
 }
