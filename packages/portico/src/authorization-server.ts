@@ -25,10 +25,10 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Properties that features add to the server. Declare your feature's properties here. */
+/** Properties that features add to the server. Declare your own feature's properties here. */
 export interface FeatureMembers {
   /**
-   * The initial access tokens that let clients register themselves. Present if
+   * The initial access tokens, with which clients register themselves. Present if
    * `oauth_server:registration` is on.
    */
   readonly initialAccessTokens: InitialAccessTokens;
@@ -37,11 +37,11 @@ export interface FeatureMembers {
 /** The authorization server in your application. */
 export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /**
-   * The issuer (RFC 8414 section 2): the origin of `public_url` without a slash at the end,
-   * followed by `base_path`.
+   * The issuer (RFC 8414 section 2): the origin of `public_url`, followed by `base_path`, without a
+   * slash at the end.
    */
   readonly issuer: string;
-  /** `base_path`: empty, or a path such as `/auth`. */
+  /** The setting `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
   /** The path prefix of incoming requests. This is `base_path`, or empty if a proxy removes it. */
   readonly mountPath: string;
@@ -53,8 +53,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The endpoints that your application's CSRF check must skip: each name maps to true. Includes
-   * endpoints that are turned off.
+   * The endpoints that your application's CSRF check must skip: each name maps to true. Contains
+   * turned-off endpoints too.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered clients. */
@@ -66,7 +66,7 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can authenticate with their own keys. */
+  /** Whether clients can authenticate with keys of their own. */
   readonly takesKeys: boolean;
   /** The grant types that the server offers. */
   readonly grantTypes: GrantTypes;
@@ -77,22 +77,21 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /** Lists authorizations and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems of this client's authentication keys. Fetches the keys if the
-   * client publishes them. Returns an empty list for a client without keys.
+   * Returns the current problems of this client's authentication keys. If the client publishes its
+   * keys at a URL, fetches them first. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The signing keys from `key_path` and from the key signers. */
   readonly keys: KeyRing;
   /**
    * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
-   * the URL that your page sends people to after sign-in. Throws unless the host has
-   * `tellsWhoWaits`.
+   * the URL where your page sends people after sign-in. Throws unless the host has `tellsWhoWaits`.
    *
    * Returns null in these cases:
    *
-   * - `returnTo` does not lead to the authorization endpoint.
+   * - `returnTo` is not a URL of the authorization endpoint.
    * - The request belongs to another browser, or is older than `consent_ttl`.
-   * - Another request has sent this browser to sign-in since then.
+   * - Another request has sent this browser to your sign-in page since then.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /**
@@ -122,11 +121,11 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * await committed();
    */
   sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
-  /** Whether this scope is built in or is in `oauth_server:scopes`. */
+  /** Whether this scope is built in or configured in `oauth_server:scopes`. */
   offers(scope: string): boolean;
   /**
-   * Returns the scopes that the person currently has the permission for. Does not check what the
-   * person has allowed clients.
+   * Returns the scopes for which the person has the permission now. Ignores what the person has
+   * allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /** Adds settings of the protected API. Call this method before the first request. */
@@ -142,36 +141,36 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
-   * Records that an application mounts the server. Each mount calls this method. Under
+   * Records that your application mounts the server. Each mount calls this method. Under
    * `APP_ENV=dev`, the server then prints a warning to standard error if migrations are missing.
    */
   mounted(): void;
   /**
-   * Removes expired rows in small batches. You can call it while the server handles requests. Calls
-   * `onBatch` after each batch with the totals so far.
+   * Removes expired rows in small batches. You can call this while the server handles requests.
+   * After each batch, calls `onBatch` with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The features' rows that expire. `prune` removes these rows too. */
+  /** The rows of features that expire. `prune` removes them too. */
   readonly expiring: readonly ExpiringRows[];
-  /** The host. Defaults fill in the methods and properties that your application leaves out. */
+  /** The host, with defaults for the methods and properties that your application leaves out. */
   readonly host: CompleteHost;
   /**
    * Sends an event to the host, like the server's own events. If `oauth_server:audit:keep` is on,
-   * also stores the event. Never rejects. Use the methods of `audit` to read the stored events.
+   * also stores the event. Never rejects. The methods of `audit` read the stored events.
    */
   readonly audit: ServerAudit;
   /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingOffer | null;
   /**
-   * Receives measurements from the server and from everything that is mounted with it. Null if the
+   * Receives measurements from the server and everything that is mounted with it. Null if the
    * option `telemetry` is not set.
    */
   readonly measuring: Measuring | null;
   /** Delivers the features' messages to other systems, at least once. */
   readonly outbox: Outbox;
-  /** The parts of the doctor's report that cover features. */
+  /** The examinations of features for the doctor's report. */
   readonly examinations: readonly Examination[];
-  /** Encrypts data that browsers or clients store for the server. */
+  /** Encrypts data that browsers or clients store on behalf of the server. */
   readonly sealing: Sealing;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;

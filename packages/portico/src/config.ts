@@ -9,10 +9,10 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-/** The schema of a switch. */
+/** The schema of a setting that is on or off. */
 export const trueOrFalse = z.boolean({ error: 'must be true or false' });
 
-/** The schema of a lifetime. */
+/** The schema of a lifetime in seconds. */
 export const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
@@ -23,8 +23,8 @@ export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema for the claims that a scope releases. A problem is reported for the list or for a
- * single claim, not for the whole scope.
+ * The schema for the claims that a scope releases. It reports each problem at the list or at one
+ * claim, not at the whole scope.
  */
 const claims = z
   .custom<readonly string[]>(() => true)
@@ -129,7 +129,7 @@ const languages = z.union(
   },
 );
 
-/** The core's keys in the section `oauth_server`, with their defaults. Times are in seconds. */
+/** The core's settings in the section `oauth_server`, with their defaults. Times are in seconds. */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
@@ -160,9 +160,9 @@ export const coreShape = {
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 // These types are written by hand, like the types of the features and the kit. If they were derived
-// from the schema, editors would show no doc comments, because the language server of TypeScript 7
-// shows no doc comments for mapped types. `npm run configuration` compares keys, types and defaults
-// with the schema.
+// from the schema, editors would show no doc comments, because TypeScript 7's language server shows
+// none for mapped types. `npm run configuration` compares the keys, types and defaults of these
+// types with the schema.
 
 /**
  * The settings that you write in the section `oauth_server`. A missing or undefined setting gets

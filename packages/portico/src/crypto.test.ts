@@ -34,7 +34,7 @@ test('an ordered identifier starts with the time in twelve digits, so that text 
   expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
 });
 
-// The next release must still find the values that a database or a browser has stored.
+// The next release must be able to read the values that a database or a browser has stored.
 test('a token is stored as its SHA-256 in base64url', () => {
   expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
   expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
@@ -67,7 +67,7 @@ test.each(['', 'Grüße, 世界'])(
     const sealed = sealText(KEY, 'about', content);
     expect(openText(KEY, 'about', sealed)).toBe(content);
     expect(sealText(KEY, 'about', content)).not.toBe(sealed);
-    // The result has 12 unique bytes, the content, and 16 bytes that authenticate it.
+    // The result contains 12 random bytes, the content, and 16 bytes that authenticate it.
     const bytes = Buffer.from(sealed, 'base64url');
     expect(bytes.length).toBe(28 + Buffer.byteLength(content));
   },

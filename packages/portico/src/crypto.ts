@@ -18,8 +18,8 @@ export function randomIdentifier(): string {
 }
 
 /**
- * Returns an identifier that sorts by time, so that new rows are next to each other in a table: the
- * milliseconds since 1970 as 12 hexadecimal digits, then 80 random bits. The identifier is not a
+ * Returns an identifier that sorts by time, so that new rows are next to each other in a table. It
+ * consists of the milliseconds since 1970 as 12 hexadecimal digits, and 80 random bits. It is not a
  * secret.
  */
 export function orderedIdentifier(now: number): string {
@@ -35,8 +35,8 @@ export function tokenHash(token: string): string {
 }
 
 /**
- * Returns the HMAC-SHA-256 of the parts, in base64url. Two different lists of parts never result in
- * the same input.
+ * Returns the HMAC-SHA-256 of the parts, in base64url. Two different lists of parts are never
+ * hashed as the same bytes.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -55,8 +55,8 @@ export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8A
 }
 
 /**
- * Encrypts the content with AES-256-GCM and returns base64url. `about` is authenticated but not
- * part of the result, so pass the same `about` to `openText`.
+ * Encrypts the content with AES-256-GCM. Returns base64url. `about` is authenticated, but the
+ * result does not contain it. `openText` needs the same `about`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -69,8 +69,8 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
 /** Decrypts a result of `sealText` with the same key and `about`. Returns null for other text. */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  // Several base64url strings can decode to the same bytes. Accept only the string that `sealText`
-  // writes.
+  // Several base64url strings can decode to the same bytes. Accept only the one that `sealText`
+  // returned.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,

@@ -29,8 +29,8 @@ export interface FurtherErrorCodes {}
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
- * A refusal that the server reports to the client. The message becomes `error_description`, so it
- * must be plain ASCII without quotes (RFC 6749 section 5.2) and contain no text from the request.
+ * A refusal that the server reports to the client. The message becomes `error_description`. It must
+ * be plain ASCII without quotes (RFC 6749 section 5.2) and contain no text from the request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
@@ -49,12 +49,12 @@ export class OAuthError extends Error {
   }
 }
 
-/** The request must prove a key, but the proof is missing, invalid or incomplete. */
+/** The request must prove a key, but its proof is missing, invalid or incomplete. */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
   /** The value of the response parameter `error`. */
   readonly code: BearerErrorCode;
-  /** Further detail, only for the log. */
+  /** The exact reason, only for the log. */
   readonly detail: string;
   /** Header fields for the response, such as the nonce for the next proof. */
   readonly fields: Readonly<Record<string, string>>;
@@ -74,8 +74,8 @@ export class KeyProofError extends Error {
 }
 
 /**
- * Too many attempts to authenticate as this client, or from this network, have failed. A later
- * attempt may succeed.
+ * Too many attempts to authenticate as this client, or from this network, have failed. The client
+ * can try again later.
  */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
@@ -89,8 +89,8 @@ export class TooManyFailuresError extends Error {
 }
 
 /**
- * The server cannot fetch the client's published keys, so it cannot verify the client's signatures.
- * A later attempt may succeed.
+ * The server cannot fetch the keys that the client publishes, so it cannot verify the client's
+ * signatures. The client can try again later.
  */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
@@ -107,11 +107,11 @@ export class ClientKeysError extends Error {
 }
 
 /**
- * The server cannot handle the request now, for a temporary reason. A later attempt may succeed.
+ * The server cannot handle the request now, for a temporary reason. The client can try again later.
  */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether this caller has sent too many requests. */
+  /** Whether the reason is that this caller has sent too many requests. */
   readonly tooMuch: boolean;
   /** The reason, only for the log. */
   readonly detail: string;
@@ -129,10 +129,10 @@ export class NotNowError extends Error {
   }
 }
 
-/** The limit for clients that register themselves is reached. A later attempt may succeed. */
+/** Too many clients have registered themselves. The client can try again later. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** The limit that is reached: the limit of one network, or the limit of all registrations. */
+  /** Which limit was reached: the limit of one network, or the limit of all registrations. */
   readonly of: 'network' | 'all';
   /** How long to wait, in seconds. */
   readonly retryAfter: number;
@@ -152,22 +152,19 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The server refuses a browser's request. The server must not redirect to the client (RFC 6749
- * section 4.1.2.1), so it shows a page. The message and the title are in English, for the log.
- * `text` is for the person, in the person's language.
+ * The server refuses a browser's request with a page, because it must not redirect to the client
+ * (RFC 6749 section 4.1.2.1). The message and the title are in English, for the log. `text` is in
+ * the person's language, for the page.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** The exact reason, for the log. With `APP_ENV=dev`, the page shows it too. */
+  /** The exact reason, for the log. Under `APP_ENV=dev`, the page shows it too. */
   readonly detail: string | null;
-  /**
-   * How many seconds to wait before the same request may succeed. Null if the request can never
-   * succeed.
-   */
+  /** How many seconds to wait before the same request may succeed. Null if it can never succeed. */
   readonly retryAfter: number | null;
   /**
-   * A link to another page on this server. Null if the person can only go back to the application.
+   * A link to another page on this server. Null if the person can only return to the application.
    */
   readonly link: PageLink | null;
   /** The HTTP status if `retryAfter` is null. */
@@ -208,7 +205,7 @@ export interface PageLink {
 
 /** The error codes of protected resources (RFC 6750 section 3.1). Features can add codes. */
 export interface BearerErrorCodes {
-  /** The request has no token. */
+  /** The request contains no token. */
   readonly missing_token: true;
   /** The request is malformed. */
   readonly invalid_request: true;
@@ -217,7 +214,7 @@ export interface BearerErrorCodes {
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * The person does not have the permission, so no token would help. Used only with
+   * The person does not have the permission, so another token would not help. Used only with
    * `oauth_server:challenge`.
    */
   readonly access_denied: true;
@@ -226,12 +223,12 @@ export interface BearerErrorCodes {
 /** Why a protected resource refuses a request. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request to a protected resource has no token that allows the request. */
+/** A request to a protected resource contains no token that allows the request. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The value of the response parameter `error`. The response has no `error` if the request has no
-   * token (RFC 6750 section 3.1).
+   * The value of the response parameter `error`. If the request contains no token, the response has
+   * no `error` (RFC 6750 section 3.1).
    */
   readonly code: BearerErrorCode;
   /** The scope that the request needs. Null if any valid token is enough. */
@@ -289,22 +286,22 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 };
 
 /**
- * A client cannot be registered as requested. The message is one line and gives the reason to the
- * person who made the request.
+ * A client cannot be registered as requested. The message is one line. It tells the requester the
+ * reason.
  */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
 /**
- * An administrator's request is malformed or names something that does not exist. The message is
- * one line and gives the reason.
+ * An administrator's request is malformed or names something that does not exist. The message says
+ * why, in one line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** A host method took too long to respond. A later attempt may succeed. */
+/** A host method took too long. The request can be repeated later. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 

@@ -2,14 +2,14 @@ import type { WrittenStore } from './store/write-nothing.ts';
 import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** One part of the doctor's report, about a feature. The report omits a part without findings. */
+/** A feature's part of the doctor's report. The report leaves out a part without findings. */
 export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. The doctor skips an examination of `clients` if the store does not
-   * respond. Findings about `registered clients` follow the doctor's own findings about clients.
-   * Default: `application`.
+   * What this part examines. If the store does not respond, the doctor skips examinations of
+   * `clients`. Findings about `registered clients` are listed after the doctor's own findings about
+   * clients. Default: `application`.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
   /** Returns the current findings. */
@@ -24,7 +24,7 @@ export interface Examination {
 
 /** The server that the doctor examines. */
 export interface ExaminedServer {
-  /** Its public origin. */
+  /** The server's public origin. */
   readonly origin: string;
   /** The server's validated section `oauth_server`. */
   readonly config: object;
@@ -32,26 +32,29 @@ export interface ExaminedServer {
 
 /**
  * The application that the doctor examines. The host kit's `Application` has this type. Without the
- * kit, pass your store and your schema; the doctor then skips the other checks.
+ * kit, pass your store and your schema. The doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**
-   * The server's store. If the store has no `transaction` method, the doctor cannot detect that the
-   * disk of a SQLite database is full.
+   * The server's store. Without `transaction`, the doctor cannot detect that the disk of a SQLite
+   * database is full.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**
-   * The store's connection pool: its maximum size, and how many seconds it keeps a connection. Omit
-   * it or set it to null if the store has no pool or the values are unknown.
+   * The store's connection pool: its maximum size, and how many seconds it keeps a connection. Null
+   * or missing if the store has no pool or these values are unknown.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
-  /** Returns every migration. With a store, use `migrationStatus` from `portico`. */
+  /**
+   * Returns every migration, with its state. With your own store, call `migrationStatus` from
+   * `portico`.
+   */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route with this name exists. */
   hasRoute?(name: string): boolean;
   /** Returns the application's response to a request. */
   fetch?(request: Request): Promise<Response>;
-  /** The validated configuration of the application. The doctor reads `csrf_exempt_routes`. */
+  /** The application's validated configuration. The doctor reads `csrf_exempt_routes` in it. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** The application's views. `problems` returns the views that cannot be compiled. */
   readonly views?: {
@@ -62,8 +65,8 @@ export interface ExaminedApplication {
 }
 
 /**
- * Fetches a JSON document without following redirects. Returns an error as a finding. `statuses`
- * are the HTTP statuses to accept. Default: only 200.
+ * Fetches a JSON document without following redirects. Returns a finding instead of throwing.
+ * `statuses` are the accepted HTTP statuses. Default: only 200.
  */
 export type FetchDocument = (
   url: string,

@@ -53,7 +53,7 @@ import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
 
-/** Configuration keys, each with its schema. */
+/** Configuration keys, and the schema of each. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
 /** The validated values of these configuration keys. */
@@ -62,8 +62,8 @@ export type ConfigOf<Shape extends ConfigShape> = {
 };
 
 /**
- * A feature of the server. One feature object can be used for several servers. Each of its
- * functions receives `Config`: the section `oauth_server`, including the feature's own keys.
+ * A feature of the server. Several servers can use one feature object. Each of its functions
+ * receives `Config`: the section `oauth_server`, including the feature's own keys.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in error messages, in lower snake case. */
@@ -71,8 +71,8 @@ export interface Feature<Config = OAuthServerConfig> {
   /** The feature's configuration keys under `oauth_server`. */
   readonly config?: ConfigShape;
   /**
-   * The feature's top-level configuration keys. They exist only if a kit application uses the
-   * server as a plugin.
+   * The feature's top-level configuration keys. Only kit applications that use the server as a
+   * plugin have them.
    */
   readonly applicationConfig?: ConfigShape;
   /** The configuration keys that the feature adds to a scope object. */
@@ -82,38 +82,38 @@ export interface Feature<Config = OAuthServerConfig> {
    * accepts it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Returns problems of the configuration: settings that are valid alone but not together. */
+  /** Returns the problems of settings that are valid alone but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
-   * Returns the migrations of the feature's own tables, in order. Returns none if the feature is
-   * off. A name consists of `oauth_server_`, the feature's name and a number, for example
+   * Returns the migrations of the feature's own tables, in order, or none if the feature is off. A
+   * name consists of `oauth_server_`, the feature's name and a number, for example
    * `oauth_server_device_0001_codes`. Never change a released migration.
    */
   migrations?(config: Config): readonly Migration[];
   /**
-   * Returns the feature's records in the database, which it declares in `FeatureRecords`. The
-   * server adds them to `Server.store`, and measures their methods like its own. Portico calls this
-   * function once per server, even if the feature is off.
+   * Returns the feature's database records, which the feature declares in `FeatureRecords`. The
+   * server adds them to `Server.store` and measures their methods. Portico calls this function once
+   * per server, even if the feature is off.
    */
   records?(database: Database): Partial<FeatureRecords>;
   /**
-   * Returns whether the feature sends messages through the outbox (`Server.outbox`). If any feature
-   * does, the store must have the outbox tables.
+   * Whether the feature sends messages through the outbox (`Server.outbox`). If any feature does,
+   * the store must have the outbox tables.
    */
   sendsMessages?(config: Config): boolean;
-  /** The feature's error codes, in addition to the core's. */
+  /** The error codes that the feature adds to the core's. */
   readonly errorCodes?: readonly string[];
-  /** Returns the `Authorization` schemes for the feature's tokens. */
+  /** Returns the `Authorization` schemes that the feature adds for access tokens. */
   tokenSchemes?(config: Config): readonly string[];
   /** The requirements that clients can be registered with. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
-  /** Fields that the feature adds to the metadata of clients (RFC 7591 section 2). */
+  /** Fields that the feature adds to client metadata (RFC 7591 section 2). */
   readonly clientMetadata?: readonly OfferedField<Config>[];
-  /** Returns the ways an application can become a client without an operator. */
+  /** Returns the ways in which an application can become a client without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
-  /** Returns the other issuers whose assertions the feature accepts. */
+  /** Returns the issuers other than this server whose assertions the feature accepts. */
   trustedIssuers?(config: Config): readonly TrustedIssuer[];
   /** The security profile that the feature provides. */
   readonly profile?: ProfileOffer<Config>;
@@ -121,7 +121,7 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Message catalogs for languages besides English, by language tag (BCP 47). */
   readonly messages?: Catalogs;
-  /** The endpoints of the feature. They exist only if the feature is on. */
+  /** The feature's endpoints. They exist only if the feature is on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads the feature's console commands. */
   commands?(): Promise<AddCommands>;
@@ -131,10 +131,10 @@ export interface Feature<Config = OAuthServerConfig> {
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Measures a server for the application's `telemetry`. Portico calls this function before it
-   * creates the parts of the server, and only if the application passes `telemetry`. Use `log` only
-   * after the server has started. `errorCodes` contains the error codes of all features. At most
-   * one feature can have this function.
+   * Measures a server for the application's `telemetry`. Portico calls this function only if the
+   * application passes `telemetry`, and before it creates the other objects of the server. Use
+   * `log` only after the server has started. `errorCodes` contains the error codes of all features.
+   * At most one feature can have this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -151,13 +151,13 @@ export interface Feature<Config = OAuthServerConfig> {
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A demand that clients can have, and whether a server meets it. */
+/** A demand that clients can make, and which servers meet it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
   /** Whether a server with this configuration meets the demand. */
   meets(config: Config): boolean;
 }
 
-/** A field in client metadata, and whether a server offers it. */
+/** A client metadata field, and which servers offer it. */
 export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
   /** Whether a server with this configuration offers the field. */
   isOffered(config: Config): boolean;
@@ -170,13 +170,13 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
   /** The `oauth_server` settings that the profile sets when it applies to the whole server. */
   readonly demanded: Readonly<Record<string, unknown>>;
   /**
-   * What other features must provide if the profile applies to the whole server. If something is
-   * missing, the server does not start.
+   * The contributions of other features that are required if the profile applies to the whole
+   * server. If one is missing, the server does not start.
    */
   readonly needs: readonly (keyof Contribution)[];
-  /** Returns the problems of the configuration when the profile applies to the whole server. */
+  /** Returns the problems of the configuration if the profile applies to the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
-  /** Returns the configuration keys to turn on before the profile can apply to single clients. */
+  /** Returns the settings that must be turned on before the profile can apply to single clients. */
   missing(config: Config): readonly string[];
 }
 
@@ -189,8 +189,8 @@ export interface Contribution {
   /** Finds clients that are not registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
   /**
-   * Authenticates clients by their own keys, including the clients of `source`. At most one feature
-   * can provide this.
+   * Authenticates clients with their own keys, including the clients of `source`. At most one
+   * feature can provide this.
    */
   readonly clientAssertions?: (source: ClientSource | null) => OwnAssertions;
   /**
@@ -201,8 +201,8 @@ export interface Contribution {
   /** Binds tokens to a client's key. At most one feature can provide this. */
   readonly binding?: KeyBinding;
   /**
-   * Stores authorization requests that clients send directly to the server. At most one feature can
-   * provide this.
+   * Stores authorization requests that clients send directly to the server and not through the
+   * browser. At most one feature can provide this.
    */
   readonly directRequests?: DirectRequests;
   /**
@@ -215,81 +215,81 @@ export interface Contribution {
   /** Response modes in addition to `query`. A mode sends responses to the client's redirect URI. */
   readonly responseModes?: readonly SendingMode[];
   /**
-   * Checks of authorization requests that replace the core's checks of the same name in
+   * Checks of authorization requests. Each replaces the core's check of the same name in
    * authorization/checks.ts.
    */
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
-   * The parameters of authorization requests that the feature reads. A client may send each
-   * parameter once. The server stores the values with the waiting request and passes them on in
+   * The authorization request parameters that the feature reads. A client may send each one once.
+   * The server stores their values with the waiting request. Read them from
    * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in users to one of the host's pages before the consent page. At most one feature
-   * can provide this.
+   * Sends signed-in users to a page of the host before the consent page. At most one feature can
+   * provide this.
    */
   readonly interaction?: Interaction;
   /**
    * Returns members for ID tokens or introspection responses. `details` is what an interaction or
-   * `keepsDetails` has stored with the authorization.
+   * `keepsDetails` stored with the authorization.
    */
   readonly describe?: DescribesDetails;
   /**
    * Returns details to store with an authorization that a user has just allowed, in addition to an
-   * interaction's details. The server calls it before it stores the authorization. Throw an
-   * `AuthorizationPageError` to refuse the authorization.
+   * interaction's details. Called before the server stores the authorization. To refuse the
+   * authorization, throw an `AuthorizationPageError`.
    */
   readonly keepsDetails?: KeepsDetails;
   /** Called in the transaction that ends sessions of the application. */
   readonly sessionEnded?: OnSessionEnd;
   /**
-   * Finds the `sid` of the browser's session. Provide this only if the feature adds the claim `sid`
-   * to ID tokens. At most one feature can provide this.
+   * Finds the browser session's `sid`. Provide this only if the feature adds the claim `sid` to ID
+   * tokens. At most one feature can provide this.
    */
   readonly sid?: FindSid;
   /** Removes the feature's data about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
   /**
-   * Ends all requests in the feature's tables that wait for a user's answer. The server calls it
-   * when an operator ends all access after restoring a backup.
+   * Ends all requests in the feature's tables that wait for a user's answer. Called when an
+   * operator ends all access after restoring a backup.
    */
   readonly endsRequests?: EndsRequests;
   /**
-   * Returns whether to revoke another authorization of the same user and client when an operator
-   * revokes an authorization. Receives the details of the two authorizations.
+   * Whether revoking one authorization also revokes another authorization of the same user and
+   * client. Called when an operator revokes the first one. Receives the details of both.
    */
   readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
-   * Finds the scopes that a user has allowed a client before. If the protected API sets
+   * Finds the scopes that a user has already allowed a client. If the protected API sets
    * `ResourceNeeds.stepUp`, a new authorization contains these scopes too. At most one feature can
    * provide this.
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Finds earlier consent that allows the server to skip the consent page. At most one feature can
-   * provide this.
+   * Finds an earlier authorization that allows the server to skip the consent page. At most one
+   * feature can provide this.
    */
   readonly priorConsent?: PriorConsent;
   /** Receives users' answers on the consent page. */
   readonly consentAnswered?: ConsentAnswered;
   /**
-   * Returns whether to drop a requested scope that the server cannot grant. If no rule drops the
-   * scope, the server refuses the request.
+   * Whether to drop a requested scope that the server cannot grant. If no feature drops the scope,
+   * the server refuses the request.
    */
   readonly dropsScope?: DropsScope;
   /**
-   * The scopes that a user can choose on the consent page. At most one feature can provide this.
+   * The scopes that a user can select on the consent page. At most one feature can provide this.
    */
   readonly scopeChoices?: ScopeChoices;
   /**
-   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler does not
-   * exist on this server.
+   * Handlers for the feature's endpoints, by endpoint name. If an endpoint has no handler, this
+   * server does not have the endpoint.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
-  /** Endpoints that do not use the server. The server neither measures nor logs their requests. */
+  /** Endpoints that do not use the server. Their requests are neither measured nor logged. */
   readonly plainEndpoints?: readonly Endpoint[];
   /** The server properties that the feature declares in `FeatureMembers`. */
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
@@ -301,8 +301,8 @@ export interface Contribution {
    */
   readonly assertionGrant?: AssertionGrant;
   /**
-   * Checks and ends access that an organization granted in place of the user. Without this, the
-   * server accepts no access from organizations. At most one feature can provide it.
+   * Checks and ends access that organizations granted for users. Without this, the server accepts
+   * no such access. At most one feature can provide this.
    */
   readonly givenAccess?: GivenAccess;
   /** Checks each token before the server issues it. Throws to refuse the token. */
@@ -315,12 +315,12 @@ export interface Contribution {
   /** Client logos. At most one feature can provide this. */
   readonly logos?: ClientLogos;
   /**
-   * Verifies client secrets in place of the host's hasher. Must accept the hashes of the host's
-   * hasher. At most one feature can provide this.
+   * Verifies client secrets. Replaces the host's hasher and must accept its hashes. At most one
+   * feature can provide this.
    */
   readonly secretHasher?: PasswordHasher;
   /**
-   * Decides how the server responds to the second use of a refresh token. At most one feature can
+   * Decides what happens when a refresh token is used a second time. At most one feature can
    * provide this.
    */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
@@ -332,14 +332,14 @@ export interface Contribution {
   readonly deliveries?: Readonly<Record<string, Deliver>>;
   /** The feature's rows that expire. The server removes expired rows. */
   readonly expiring?: ExpiringRows;
-  /** Whether the feature uses single-use values, for example signed strings. */
+  /** Whether the feature records values that can be used only once, for example signed strings. */
   readonly usesOnce?: boolean;
   /** Returns the doctor's examination of this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 
 /**
- * The parts of the server that a feature's endpoints can use. The server creates them after every
+ * The objects of the server that a feature's endpoints can use. The server creates them after every
  * feature has started.
  */
 export interface Parts {
@@ -349,21 +349,22 @@ export interface Parts {
   readonly clientSource: ClientSource | null;
   /** Checks client secrets. */
   readonly secrets: ClientSecrets;
-  /** Checks authorization requests. */
+  /** The checks of authorization requests. */
   readonly checks: RequestChecks;
-  /** Binds tokens to a key. Null if tokens are not bound. */
+  /** Binds tokens to a client's key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /**
-   * Returns the authentication for these clients at the endpoints with these paths. A client
-   * assertion may name any of the endpoints as its audience.
+   * Returns the authentication for these clients at the endpoints with these paths. The audience of
+   * a client assertion may be any of the endpoints.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
    * Returns the details to store with an authorization that a user allows on a page of the feature.
-   * `request` contains the user's answer. Returns undefined if there are no details.
+   * `request` is the browser's request with the user's answer. Returns undefined if there are no
+   * details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
-  /** Finds the `sid` of the browser's session. Null if ID tokens contain no `sid`. */
+  /** Finds the browser session's `sid`. Null if ID tokens contain no `sid`. */
   readonly sid: FindSid | null;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;

@@ -1,6 +1,6 @@
 /**
- * The authorization server and OpenID Connect provider for your application. This module also
- * exports the application types for console commands and plugins.
+ * The authorization server and OpenID Connect provider for your application. Also exports the
+ * application types for console commands and plugins.
  */
 export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';

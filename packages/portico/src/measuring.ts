@@ -1,6 +1,6 @@
 /**
- * The data that the server reports to telemetry. It contains no secret, token or code. It contains
- * no text from clients either, except in the request that `begin` receives for an endpoint.
+ * What the server reports to telemetry. It contains no secret, token or code. It contains no text
+ * from clients either, except in the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -10,8 +10,8 @@ import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * Work whose duration is measured. Each task is the same object for the lifetime of the server, so
- * you can use it as a map key.
+ * Work whose duration is measured. A task is one object for the lifetime of the server, so you can
+ * use it as a map key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
@@ -29,7 +29,7 @@ export interface MeasuredEndpoint {
 export interface MeasuredGrant {
   /** Always `grant`. */
   readonly kind: 'grant';
-  /** A `grant_type` that the server knows. */
+  /** The `grant_type`, one of those that the server offers. */
   readonly name: string;
 }
 
@@ -51,8 +51,8 @@ export interface MeasuredStoreOperation {
 export interface Telemetry {
   /**
    * Called when a task begins. `request` is the HTTP request for an endpoint, and null for any
-   * other task. Read only its method and trace headers: its URL and other headers contain secrets,
-   * and the server reads its body.
+   * other task. Read only its method and trace headers. Its URL and other headers contain secrets,
+   * and the server itself reads its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /**
@@ -65,7 +65,8 @@ export interface Telemetry {
    */
   tokenIssued(grantType: string, kind: TokenKind): void;
   /**
-   * Called when a request is refused. `reason` is one of a fixed set, for example `invalid_grant`.
+   * Called when a request is refused. `reason` is one of a fixed set of codes, for example
+   * `invalid_grant`.
    */
   refused(endpoint: string, reason: string): void;
   /** Called when a client uses an authorization code or a refresh token a second time. */
@@ -75,7 +76,7 @@ export interface Telemetry {
    * the number of removed rows, at least 1.
    */
   removed(rows: string, count: number): void;
-  /** Called when a server starts. From then on, you can read the server's state. */
+  /** Called when a server starts. You can read the server's state from then on. */
   observe(server: ObservedServer): void;
 }
 
@@ -85,12 +86,12 @@ export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 /** A task that has started. */
 export interface Measurement {
   /**
-   * Calls `work` once, immediately, and returns its result. Everything that `work` awaits belongs
-   * to the task.
+   * Calls `work` once, immediately, and returns its result. Whatever `work` awaits is part of the
+   * task.
    */
   run<T>(work: () => T): T;
   /**
-   * Called when the task ends. `failure` is null or one of a fixed set of reasons. `status` is the
+   * Called when the task ends. `failure` is one of a fixed set of codes, or null. `status` is the
    * HTTP status for an endpoint, and 0 for any other task.
    */
   end(failure: string | null, status: number): void;
@@ -98,7 +99,7 @@ export interface Measurement {
 
 /**
  * The state of the server. A method that returns a promise may reject, for example while the store
- * cannot be reached.
+ * is unavailable.
  */
 export interface ObservedServer {
   /**
@@ -106,25 +107,28 @@ export interface ObservedServer {
    * store does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
-  /** The connections to a database server. Null if the store has none or does not count them. */
+  /**
+   * The connections to a database server. Null if the store has no such connections or does not
+   * count them.
+   */
   connections(): DatabaseConnections | null;
   /**
-   * Returns the current signing key of each algorithm with its age in seconds. Omits keys of
+   * Returns the age, in seconds, of the current signing key of each algorithm. Leaves out keys of
    * unknown age.
    */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Reads the first `limit` authorizations after this id, and counts the authorizations that are
-   * neither revoked nor expired.
+   * Reads the first `limit` authorizations after this id, and counts those that are neither revoked
+   * nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Reads the first `limit` clients after this id, and counts the clients that are not revoked. */
+  /** Reads the first `limit` clients after this id, and counts those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
   /** Counts the messages in the outbox. Returns null if no feature sends messages. */
   outbox(): Promise<OutboxCounts | null>;
 }
 
-/** Measures one server and reports to the application's `Telemetry`. */
+/** Measures one server. Reports to the application's `Telemetry`. */
 export interface Measuring {
   /** Runs and measures an endpoint's work. Returns its result, or rejects with its error. */
   endpoint<T extends { readonly status: number }>(

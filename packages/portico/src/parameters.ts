@@ -34,8 +34,8 @@ export function queryParameters(request: Request): Parameters {
 }
 
 /**
- * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter is repeated,
- * even an unknown parameter.
+ * Returns the parameters of a form body of at most 64 KiB. Throws if any parameter, even an unknown
+ * one, is repeated.
  */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
@@ -52,14 +52,14 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readFormText(request, FORM_LIMIT, refuseBody);
-  // Keep a question mark at the beginning. The constructor would remove it, because it expects a
-  // query.
+  // The constructor removes a question mark at the beginning, because it expects a query. Put `&`
+  // before it.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
 /**
- * Like `createParameters`, but throws immediately if any parameter is repeated, even an unknown
- * parameter.
+ * Like `createParameters`, but throws immediately if any parameter, even an unknown one, is
+ * repeated.
  */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
@@ -79,7 +79,7 @@ export function createParameters(sent: URLSearchParams): Parameters {
   return readParameters(sent).parameters;
 }
 
-/** Returns the parameters and the names of the repeated parameters. */
+/** Returns the parameters and the names of those that are repeated. */
 function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -112,7 +112,7 @@ function readParameters(sent: URLSearchParams) {
 
 /**
  * Returns an error for a body that cannot be read. If the sender disconnected, this is
- * `invalid_request`, because the server made no mistake.
+ * `invalid_request`, because the server did nothing wrong.
  */
 export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');

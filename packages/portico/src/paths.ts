@@ -4,7 +4,10 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The path of the token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The path prefixes of the endpoints. `mountPath` is the prefix in incoming requests. */
+/**
+ * The path prefixes of the endpoints. `mountPath` is the prefix in the requests that the server
+ * receives.
+ */
 export interface Mounting {
   readonly basePath: string;
   readonly mountPath: string;
@@ -18,8 +21,8 @@ export interface BrowserPaths {
 }
 
 /**
- * Returns the paths that browsers request. The paths contain the whole base path, because a proxy
- * that removes the base path from requests does not add it to responses.
+ * Returns the paths that browsers request. They contain the whole base path, because a proxy that
+ * removes the base path from requests does not add it to responses.
  */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {

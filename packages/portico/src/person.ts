@@ -39,9 +39,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why these values cannot identify an account, or null if they can. Values that a database
- * engine changes or rejects are not valid: malformed text, NUL and long text. If an engine changed
- * or truncated them, two people could get the same identifier.
+ * Returns why these values cannot identify an account, or null if they can. Malformed text, NUL and
+ * long text are not allowed, because a database engine may change or truncate them. Two people
+ * could then have the same identifier.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -55,7 +55,7 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Count the characters only if the text may be too long. Most texts are short.
+  // Count the characters only if the text can be too long. Most texts are short.
   if (text.length > longest && Array.from(text).length > longest)
     return `has at most ${longest} characters`;
   return null;

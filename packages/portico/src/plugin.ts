@@ -35,18 +35,18 @@ import { oauthServerMigrations } from './store/migrations/index.ts';
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
    * Your host. It replaces the kit's accounts, sessions and sign-in. You can also pass a function
-   * that receives the kit application and returns the host. If the host omits the log, views,
-   * hasher or audit, the kit application provides them.
+   * that receives the kit application and returns the host. If your host has no log, views, hasher
+   * or audit, the kit application's are used.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /**
-   * Returns the time in milliseconds since 1970. Tests can pass their own clock. Default: the
+   * Returns the time in milliseconds since 1970. Tests can pass a clock of their own. Default: the
    * system's clock.
    */
   readonly clock?: () => number;
   /**
-   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Default:
-   * the system's random source.
+   * Returns a number from 0 up to, but not including, 1. Tests can pass a source of their own.
+   * Default: the system's random source.
    */
   readonly random?: () => number;
   /** Settings for fetching client documents. Defaults to the system's settings. */
@@ -64,9 +64,9 @@ export interface OAuthServerPluginOptions<Context = unknown> {
 }
 
 /**
- * Creates the plugin that turns a kit application into an authorization server. It adds the section
- * `oauth_server`, the schema, the console commands, and `token()` for your own routes. It also adds
- * the endpoints, unless `oauth_server:routes` is false.
+ * Creates the plugin that turns a kit application into an authorization server. The plugin adds the
+ * section `oauth_server`, the migrations, the console commands, and `token()` for your own routes.
+ * It also adds the endpoints, unless `oauth_server:routes` is false.
  */
 export function oauthServer<Context = unknown>({
   host,
@@ -149,7 +149,7 @@ function clientChoices(features: readonly Feature[]): ClientChoices {
   };
 }
 
-/** Builds the server's parts from the application and the plugin's options. */
+/** Creates the server's options from the application and the plugin's options. */
 function serverParts<Context>(
   application: Application,
   host: OAuthServerPluginOptions<Context>['host'],
@@ -202,7 +202,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The kit did not handle this request.
+        // The kit is not handling a request now.
         return null;
       }
     },
@@ -211,8 +211,8 @@ function kitDefaults(application: Application): HostDefaults {
 }
 
 /**
- * Returns the host that the kit application provides. Throws a ConfigurationError if there is no
- * kit and no `host` option.
+ * Returns the kit application's host. Throws a ConfigurationError if there is no kit and no `host`
+ * option.
  */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;

@@ -3,19 +3,19 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
- * A security profile: stricter rules for the whole server or for single clients. Features implement
+ * A security profile: stricter rules for the whole server or for single clients. Features provide
  * profiles.
  */
 export interface SecurityProfile {
   /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** The description of the profile in the help of a command. It follows the profile's name. */
+  /** Describes the profile in the help of a command, after the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens, the preferred one first. If a client does not choose one, Portico
-   * uses the first algorithm that the server has a key for.
+   * The algorithms for ID tokens, the preferred one first. If a client's registration names none,
+   * Portico uses the first algorithm that the server has a key for.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
   /** The authentication methods that clients may use to get tokens. */
@@ -31,25 +31,25 @@ export interface SecurityProfile {
   /** Whether an assertion's `aud` must be the issuer, as a single string. */
   readonly onlyIssuerIsAudience: boolean;
   /**
-   * How far `iat` and `nbf` of an organization's assertion may be in the future, in seconds, even
-   * if the issuer has a shorter `clock_tolerance`.
+   * `iat` and `nbf` of an organization's assertion may always be this many seconds in the future,
+   * even if the issuer has a shorter `clock_tolerance`.
    */
   readonly leastAhead: number;
   /**
-   * The maximum that `iat` and `nbf` of such an assertion may be in the future, in seconds, even if
-   * the issuer has a longer `clock_tolerance`.
+   * `iat` and `nbf` of an organization's assertion may be at most this many seconds in the future,
+   * even if the issuer has a longer `clock_tolerance`.
    */
   readonly longestAhead: number;
   /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns why this client cannot be registered, or null if it can. Includes rules that apply only
-   * at registration.
+   * Returns why this client cannot be registered, or null if it can. Also checks rules that apply
+   * only at registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
 
-/** The client data that determines which profile applies. */
+/** The properties of a client that determine which profile applies. */
 interface GovernedClient {
   readonly profile: string | null;
   readonly grants: readonly Grant[];
@@ -59,13 +59,13 @@ interface GovernedClient {
 export interface OfferedProfile extends SecurityProfile {
   /** Whether the profile applies to the whole server, not to single clients. */
   readonly isServers: boolean;
-  /** The configuration keys that the profile needs but that are not turned on. */
+  /** The settings that must be turned on before the profile can apply to single clients. */
   readonly missing: readonly string[];
 }
 
 const UNKNOWN_PROFILE = 'its profile is unknown on this server';
 /**
- * A profile for clients whose own profile no feature of this server provides. These clients get no
+ * The profile of clients whose own profile no feature of this server provides. It refuses all
  * tokens.
  */
 const UNKNOWN: SecurityProfile = {
@@ -85,7 +85,7 @@ const UNKNOWN: SecurityProfile = {
   registrationProblem: () => UNKNOWN_PROFILE,
 };
 
-/** Determines which profile applies to a client, and whether the profile refuses the client. */
+/** Finds the profile that applies to a client, and checks the client against it. */
 export class Profiles {
   /** The profile that applies to the whole server, or null. */
   readonly servers: SecurityProfile | null;
@@ -115,8 +115,8 @@ export class Profiles {
   }
 
   /**
-   * Returns why this client cannot get tokens now, for the log. Returns null if it can, or if it
-   * has no profile.
+   * Returns why this client cannot get tokens now, for the log. Returns null if it can, or if no
+   * profile applies.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -154,7 +154,7 @@ export class Profiles {
 
 /**
  * Whether the client uses only introspection. The server's profile does not apply to such a client,
- * because the client receives neither tokens nor data about users.
+ * because the client receives no tokens and no data about users.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

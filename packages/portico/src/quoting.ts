@@ -1,23 +1,20 @@
 /**
- * Prepares untrusted text for the log: adds quotes, shortens the text, escapes invisible characters
- * and removes parts that may be secret.
+ * Prepares untrusted text for the log. The functions quote and shorten the text, escape invisible
+ * characters, and remove parts that may be secret.
  */
 
 const MOST_CHARACTERS = 200;
 /**
- * Matches text that is as long as this server's secrets, tokens and codes, or longer. A client may
- * send a secret in the wrong place.
+ * Matches text that is at least as long as this server's secrets, tokens and codes. A client may
+ * send a secret in the wrong parameter.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /**
- * Matches a code verifier (RFC 7636 section 4.1), but not a hostname in a URI, which may look the
- * same.
+ * Matches a code verifier (RFC 7636 section 4.1). Does not match a hostname in a URI, which may
+ * look like a verifier.
  */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
-/**
- * Matches the last word of a shortened text. It may be the start of a secret that can no longer be
- * recognized.
- */
+/** Matches the last word of a shortened text, because it may be the beginning of a secret. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 export function quoted(text: string): string {
@@ -29,8 +26,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * Quotes a public value, for example the id of a public key. Unlike `quoted`, it neither shortens
- * the value nor removes possible secrets.
+ * Quotes a public value, for example the id of a public key. Does not shorten the value or remove
+ * possible secrets.
  */
 export function quotedPublic(text: string): string {
   const plain = text.replaceAll(
@@ -41,7 +38,7 @@ export function quotedPublic(text: string): string {
 }
 
 /**
- * Quotes a URI without the parts that often contain secrets: user information before an @, the
+ * Quotes a URI. Removes the parts that often contain secrets: user information before an @, the
  * query and the fragment.
  */
 export function quotedUri(uri: string): string {
@@ -50,23 +47,23 @@ export function quotedUri(uri: string): string {
   );
 }
 
-/** Quotes at most ten names and says how many more there are. */
+/** Quotes at most ten names. Says how many more there are. */
 export function quotedList(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(quoted).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
 /**
- * The minimum length of a secret that was imported from another server. Shorter text cannot be a
- * secret.
+ * The minimum length of a secret that was imported from another server. Shorter texts are not
+ * secrets.
  */
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id for the log. The log should reveal a typing error, but not a secret
+ * Quotes an unknown client id for the log. The log should show a typing error, but not a secret
  * that a client sent as its id.
  *
- * - An id in this server's format, or an id that is too short to be a secret, is shown in full.
+ * - An id in this server's format, or one that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.
  * - Any other id is shortened in the middle. At most four characters remain at each end, and at
  *   most a quarter of the id in total.

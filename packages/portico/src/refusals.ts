@@ -24,7 +24,7 @@ export interface Refused {
   readonly clientId: string | null;
 }
 
-/** Logs a refusal on one line, with the request, client, address and exact reason. */
+/** Logs a refusal on one line: the request, the client, its address and the exact reason. */
 export function logRefusal(
   host: CompleteHost,
   { endpoint, request, error, clientId }: Refused,
@@ -43,8 +43,8 @@ export function logRefusal(
 }
 
 /**
- * Returns the address of the caller, or null if the host throws. An error of the host must not turn
- * the refusal into a server error.
+ * Returns the caller's address, or null if the host throws. An error in the host must not turn a
+ * refusal into a server error.
  */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
@@ -88,7 +88,7 @@ function getDetail(error: Error): string {
 const clients = new Note<string>('client');
 
 /**
- * Records the client of a request. If the request is refused later, the log can then name the
+ * Records which client sent a request. If the request is refused later, the log can name the
  * client.
  */
 export function noteClient(request: Request, clientId: string): void {

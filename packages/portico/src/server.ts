@@ -22,7 +22,7 @@ import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
-/** What the parts and features of one server share. */
+/** The objects and settings that all code of one server shares. */
 export interface Server {
   /** The issuer (RFC 8414 section 2). */
   readonly issuer: string;
@@ -32,7 +32,7 @@ export interface Server {
   readonly basePath: string;
   /** The path prefix of incoming requests. This is `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
-  /** The section `oauth_server`, including the settings that its profile requires. */
+  /** The section `oauth_server`, with the settings that the server's profile requires. */
   readonly config: OAuthServerConfig;
   /** The application that the server runs in. */
   readonly host: CompleteHost;
@@ -46,7 +46,7 @@ export interface Server {
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are for if a request names no resource. Null if no API is configured. */
+  /** The API that tokens are for if a request names none. Null if no API is configured. */
   readonly audience: string | null;
   /** All resources that tokens can be issued for. */
   readonly resources: Resources;
@@ -65,7 +65,9 @@ export interface Server {
   readonly arrivals: readonly ClientArrival[];
   /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Returns whether clients can have their own keys. Call it after every feature has started. */
+  /**
+   * Returns whether clients can have keys of their own. Call it after every feature has started.
+   */
   readonly takesKeys: () => boolean;
   /**
    * Returns the `client_assertion_type` of each kind of workload token that the server accepts.
@@ -91,11 +93,11 @@ export interface Server {
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Returns the feature that checks and ends access that organizations granted, or null if there is
-   * no such feature. Call it after every feature has started.
+   * Returns the feature that checks and ends access that organizations granted. Returns null if no
+   * feature does. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /** Encrypts data that browsers and clients store for the server. */
+  /** Encrypts data that browsers and clients store on behalf of the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */
   readonly fetching: GuardedOptions;
@@ -105,7 +107,7 @@ export interface Server {
   readonly branding: Branding | null;
   /** The languages and texts of the pages. */
   readonly speaking: Speaking;
-  /** Receives measurements. Null if the server measures nothing. */
+  /** Receives measurements. Null if the option `telemetry` is not set. */
   readonly measuring: Measuring | null;
 }
 
@@ -113,7 +115,7 @@ export interface Server {
 export interface ClientArrival {
   /** One sentence for the doctor's report. */
   readonly says: string;
-  /** Words for a sentence that starts with "Applications come". */
+  /** The end of a sentence that starts with "Applications come". */
   readonly as: string;
   /** The initial access tokens for registration. Missing if clients need none. */
   readonly tokens?: ArrivalTokens;
@@ -121,9 +123,9 @@ export interface ClientArrival {
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** Says what the tokens are for. */
+  /** What the tokens are for, as a text. */
   readonly says: string;
-  /** The command that creates a token. Null unless every client needs a token. */
+  /** The command that creates a token. Null unless every client needs a token to register. */
   readonly command: string | null;
 }
 
@@ -132,11 +134,11 @@ export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
    * Returns the content that was encrypted under this name. Returns null for any other string, or
-   * if the key no longer exists.
+   * if the key was removed.
    */
   open(name: string, sealed: string): Promise<string | null>;
   /**
-   * Whether the content was encrypted with the current key. If not, its key will soon be removed.
+   * Whether the content was encrypted with the current key. If not, that key will soon be removed.
    */
   isCurrent(sealed: string): boolean;
 }

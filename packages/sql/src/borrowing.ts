@@ -5,13 +5,13 @@ import { noConnection } from './failures.ts';
 const LONGEST_WAIT = 5000;
 /**
  * The maximum number of requests that may wait for a connection. Portico rejects further requests,
- * because a request that waits in the driver's queue cannot be taken out.
+ * because it cannot remove a request from the driver's queue.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Borrows connections from a driver's pool. Counts the connections in use, and reports when
- * all of them are returned.
+ * Borrows connections from a driver's pool. Counts the connections in use, and reports when all of
+ * them were returned.
  */
 export class Borrowing<Client> {
   readonly #timer: Timer;
@@ -31,8 +31,8 @@ export class Borrowing<Client> {
   }
 
   /**
-   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. A
-   * connection that arrives later goes back to the pool immediately.
+   * Takes a connection. Rejects as unavailable if the pool provides none within the time limit. If
+   * a connection arrives later, returns it to the pool immediately.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)

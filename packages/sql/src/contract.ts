@@ -1,6 +1,6 @@
 /**
- * The interface that the authorization server and the kit use for a relational store. An
- * application can implement this interface.
+ * How the authorization server and the kit access a relational store. An application can implement
+ * this interface.
  */
 
 /** The engines that an application can use. For MariaDB, use `mysql`. */
@@ -18,7 +18,7 @@ export interface SqlResult<Row> {
    *
    * - PostgreSQL never reports it. Use RETURNING there.
    * - SQLite does not report it for an upsert, or for a table WITHOUT ROWID.
-   * - No engine reports it for a table whose rows have no number.
+   * - No engine reports it for a table without an automatically numbered column.
    */
   readonly insertId?: bigint | undefined;
 }
@@ -27,8 +27,8 @@ export interface SqlResult<Row> {
 export interface SqlConnection {
   /**
    * Runs one statement. Write parameters as `?` on all engines. 64-bit integers are returned as
-   * numbers. If the statement fails, rejects with the engine's error. Use `isUnavailable` to check
-   * whether the store could not be reached.
+   * numbers. If the statement fails, rejects with the engine's error. Use `isUnavailable` to find
+   * out whether the error was caused by an unreachable store.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -47,23 +47,23 @@ export interface Database extends SqlConnection {
   /** The store's engine. */
   readonly dialect: SqlDialect;
   /**
-   * The schema that contains the tables. Only PostgreSQL uses this property. `migrate` creates the
-   * schema if it is missing.
+   * The schema that contains the tables. Used only on PostgreSQL. `migrate` creates the schema if
+   * it is missing.
    */
   readonly schema?: string | null;
   /**
    * Runs one statement in a separate transaction.
    *
    * If the connection breaks while the statement runs, the store does not know whether the
-   * statement took effect. Only then, the store calls `committed` as soon as the database answers
-   * again. If `committed` returns true, the statement resolves with `affected` 1 and no rows. If it
-   * returns false, or if the database does not answer, the statement fails as unavailable. Without
+   * statement took effect. Only then, the store calls `committed` when the database responds again.
+   * If `committed` returns true, the statement resolves with `affected` 1 and no rows. If it
+   * returns false, or if the database does not respond, the statement fails as unavailable. Without
    * `committed`, the statement fails as unavailable immediately.
    *
-   * `committed` may write. The store calls it again if it fails as unavailable, for example on a
-   * standby. If `committed` returns false, the store does not run the statement again. Your own
+   * `committed` may write. If it fails as unavailable, for example on a standby, the store calls it
+   * again. If `committed` returns false, the store does not run the statement again. Your own
    * implementation may ignore `committed`. A code or token may then be used up although the client
-   * got a 503 response.
+   * received a 503 response.
    */
   execute<Row = Record<string, unknown>>(
     sql: string,
@@ -74,16 +74,15 @@ export interface Database extends SqlConnection {
    * Runs the work in one transaction (`BEGIN IMMEDIATE` on SQLite, READ COMMITTED on other
    * engines). Commits if the work returns, and rolls back if it throws. After a deadlock or a
    * serialization failure, the store runs the work again, or rejects with an error that
-   * `isUnavailable` accepts. For this reason, the work must have no effects except its statements.
-   * It must use only the connection that it receives.
+   * `isUnavailable` accepts. Therefore, the work must have no effects except its statements. It
+   * must use only the connection that it receives.
    *
    * If the connection breaks during the commit, the store does not know whether the commit took
-   * effect. Only then, the store calls `committed` as soon as the database answers again. If
-   * `committed` returns true, the transaction resolves with the result of the work. If it returns
-   * false, if the database does not answer, or without `committed`, the transaction fails as
-   * unavailable.
+   * effect. Only then, the store calls `committed` when the database responds again. If `committed`
+   * returns true, the transaction resolves with the result of the work. If it returns false, if the
+   * database does not respond, or without `committed`, the transaction fails as unavailable.
    *
-   * `committed` may write. The store calls it again if it fails as unavailable. If `committed`
+   * `committed` may write. If it fails as unavailable, the store calls it again. If `committed`
    * returns false, the store does not run the work again.
    */
   transaction<T>(
@@ -91,7 +90,7 @@ export interface Database extends SqlConnection {
     committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
   ): Promise<T>;
   /**
-   * Runs work whose reads belong together, for example all reads for one token check. A store may
+   * Runs work whose reads belong together, for example all reads that check one token. A store may
    * combine these reads to save time, but no read may return data from before the first read.
    * Writes in the work run separately. `(work) => work()` is a valid implementation.
    */
@@ -99,7 +98,7 @@ export interface Database extends SqlConnection {
   /**
    * Whether the error means that the store cannot be reached, is too busy, or is read-only. The
    * server then responds with 503, because the same call may succeed later or on another server.
-   * Returns false for an error in the statement itself.
+   * Returns false for a mistake in the statement.
    */
   isUnavailable(error: unknown): boolean;
 }

@@ -58,8 +58,8 @@ describe('the SQLite store', () => {
         const { rows } = await on.execute<{ n: number }>('SELECT n FROM counter');
         await on.execute('UPDATE counter SET n = ?', [(rows[0]?.n ?? 0) + 1]);
       });
-    // Use the two connections one after the other. The two connections use the same thread, so they
-    // would block each other.
+    // Use the two connections one after the other. They run on the same thread and would block each
+    // other.
     await Promise.all(Array.from({ length: 50 }, () => increment(one)));
     await Promise.all(Array.from({ length: 50 }, () => increment(other)));
     expect((await one.execute('SELECT n FROM counter')).rows).toEqual([{ n: 100 }]);

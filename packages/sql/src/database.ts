@@ -7,29 +7,30 @@ import { OpenTransaction, refusalInside, type TransactionLimits } from './open-t
 import { RESOLVE_WITHIN, resolveLostCommit, retrying } from './retrying.ts';
 import { runTogether, type Together } from './together.ts';
 
-/** The parts that `createDatabase` assembles. */
+/** What `createDatabase` needs to create a store. */
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
   /**
-   * The schema that contains the tables, on PostgreSQL. If it is null, the connection's
-   * `search_path` is used.
+   * The schema that contains the tables, on PostgreSQL. Null: the connection's `search_path` is
+   * used.
    */
   readonly schema: string | null;
   readonly engine: Engine;
   /**
-   * Identifies the store. The work of a transaction may use this store only through the
+   * Identifies the store. Until a transaction ends, its work may use this store only through the
    * transaction's connection.
    */
   readonly store: object;
   readonly limits: TransactionLimits;
   readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
-  /** Closes everything that belongs to the database, except the engine. */
+  /** Closes everything that the database uses, except the engine. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Creates a store on an engine. The store rejects incorrect use of transactions, retries after
- * conflicts, and finds out whether a commit succeeded if the answer was lost.
+ * Creates a store on an engine. The store rejects incorrect use of transactions and retries after
+ * conflicts. If the response to a commit was lost, the store finds out whether the commit
+ * succeeded.
  */
 export function createDatabase({
   dialect,
@@ -46,8 +47,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait for an embedded engine, because it has no server that could become available again.
-  // Otherwise, after a permanent disk error, every write would wait.
+  // Do not wait for an embedded engine. It has no server that could become available again, and
+  // after a permanent disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -88,8 +89,8 @@ interface CommitParts {
 }
 
 /**
- * Runs writes. If the answer to a commit was lost, calls the caller's `committed` to find out
- * whether the write is in the database. If the write is in the database, returns the result.
+ * Runs writes. If the response to a commit was lost, calls the caller's `committed` to find out
+ * whether the database contains the write. If it does, returns the result.
  */
 class Commits {
   readonly #parts: CommitParts;
@@ -135,8 +136,8 @@ class Commits {
         () => (isUnknown = true),
       );
     } catch (error) {
-      // Do not call `committed` after a conflict. The work runs again after a conflict, and a
-      // result of `false` would prevent this.
+      // Do not call `committed` after a conflict. The work then runs again, and if `committed`
+      // returned `false`, it would not.
       if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
       const { result } = done;
       if (await this.#resolve(() => committed(this.#connection, result))) return result;
@@ -159,7 +160,7 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 
 /**
  * Rejects statements on the store while one of its transactions runs. On SQLite, such a statement
- * would wait forever. On a server, the statement would wait if all connections were in use.
+ * would wait forever. On a server, it would wait forever if all connections were in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {

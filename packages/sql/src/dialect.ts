@@ -4,8 +4,8 @@ import type { MeaningsOf } from './meaning.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
- * The differences between the SQL of the engines. Each engine's folder contains one of these
- * objects. All other SQL is the same on all engines.
+ * The differences between the engines' SQL. Each engine's folder contains one object of this type.
+ * All other SQL is the same on all engines.
  */
 export interface Dialect extends StatementDialect, SchemaDialect {
   /** The engine. */
@@ -14,39 +14,42 @@ export interface Dialect extends StatementDialect, SchemaDialect {
    * Whether the engine runs in this process and uses a file. An embedded engine needs no server.
    */
   readonly isEmbedded: boolean;
-  /** Returns the meanings of the engine's errors. */
+  /** Returns what the engine's errors mean for a statement. */
   readonly failures: MeaningsOf;
   /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database: either a statement that you add a file name to, or advice for
-   * the operator.
+   * How to copy a running database: a statement that a file name is appended to, or advice for the
+   * operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
 
-/** The parts of a dialect that statements about rows use. */
+/** The parts of a dialect for statements that read and write rows. */
 export interface StatementDialect {
   /**
    * Returns an INSERT for `row`, for example `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a
    * row with the same `key`, for example `(k)`, exists.
    */
   insertIfNone(row: string, key: string): string;
-  /** The end of an INSERT. If a row with this id exists, the INSERT rewrites that row unchanged. */
+  /**
+   * The end of an INSERT statement. If a row with this id exists, the INSERT writes that row again
+   * unchanged.
+   */
   readonly unlessThere: string;
   /**
-   * A statement for use inside a transaction. The transaction's later statements wait only briefly
-   * for a lock. Null if statements never wait long on this engine.
+   * A statement to run inside a transaction. After it, the transaction's statements wait only
+   * briefly for a lock. Null if statements never wait long on this engine.
    */
   readonly waitBriefly: string | null;
   /**
-   * The end of a SELECT in a transaction. This clause locks the selected rows, and skips rows that
-   * another transaction has locked. Empty if a transaction locks everything anyway.
+   * The end of a SELECT in a transaction. It locks the selected rows and skips rows that another
+   * transaction has locked. Empty on an engine whose transactions lock the whole database.
    */
   readonly lockingUnlocked: string;
   /**
    * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
-   * space on each side. The comparison is byte by byte, unlike LIKE on some engines.
+   * space on each side. Compares byte by byte, unlike LIKE on some engines.
    */
   hasWord(list: string): string;
   /**
@@ -56,26 +59,26 @@ export interface StatementDialect {
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether every row that you read is durable. On PostgreSQL, a row may not be: a restarted
-   * primary also returns rows that no standby has yet. If a standby takes over, these rows are
-   * lost. Only a write waits for the standbys.
+   * Whether every row that you read is durable. On PostgreSQL, it may not be: after a restart, a
+   * primary also returns rows that no standby has received. If a standby then takes over, these
+   * rows are lost. Only writes wait for the standbys.
    */
   readonly readsAreForGood: boolean;
   /**
    * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
    * Such an engine assumes that every client has an average number of rows, and scans the primary
-   * key. To make the engine use the index, put the client column first in ORDER BY and write the
-   * condition with `isValue`.
+   * key. To make it use the index, put the client column first in ORDER BY and write the condition
+   * with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
-   * Returns a condition that compares a column with `?` without telling the planner that only one
+   * Returns a condition that compares a column with `?`. It hides from the planner that only one
    * value matches.
    */
   isValue(column: string): string;
   /**
-   * Returns the range of index entries with this value and a smaller key, in descending order of
-   * the key. The index must contain both columns.
+   * Returns the range of index entries with this value and a lower key, from the highest key to the
+   * lowest. The index must contain both columns.
    */
   belowInIndex(column: string, key: string): IndexRange;
 }
@@ -102,13 +105,13 @@ export interface SchemaDialect {
    */
   partialIndex(condition: string): string;
   /**
-   * Returns statements that reserve space in each page of a table. New versions of rows fit into
-   * this space, so updates need not write to an index.
+   * Returns statements that reserve free space in each page of a table. New versions of rows fit
+   * into this space, so updates need not write to an index.
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks up the table `?` in the current schema. This statement is needed because
-   * on PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
+   * A statement that looks for the table `?` in the current schema. On PostgreSQL, a SELECT from a
+   * missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
@@ -118,24 +121,22 @@ export interface SchemaDialect {
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /**
-   * Whether a schema change failed because an earlier, interrupted run has already made the change.
-   */
+  /** Whether a schema change failed because an earlier, interrupted run already made it. */
   isDoneBefore(error: unknown): boolean;
   /**
-   * Whether waiting does not help, because an error is about the database file itself. For example,
+   * Whether an error is about the database file itself, so that waiting does not help. For example,
    * the file cannot be opened, or the disk is full.
    */
   isAboutFile(error: unknown): boolean;
-  /** Functions for schemas, or null if the engine has no schemas. */
+  /** How to use schemas, or null if the engine has no schemas. */
   readonly schemas: Schemas | null;
-  /** Returns a text as an SQL literal, for printed statements. */
+  /** Returns the text as an SQL literal, for printed statements. */
   quoted(text: string): string;
   /** The SQL for the current time in milliseconds, for printed statements. */
   readonly now: string;
 }
 
-/** How to use the schemas of a database. */
+/** How to use a database's schemas. */
 export interface Schemas {
   /** Returns what is wrong with a schema name, or null if it is valid. */
   problem(name: string): string | null;
@@ -148,7 +149,5 @@ export interface Schemas {
   around(name: string): readonly [before: readonly string[], after: readonly string[]];
 }
 
-/**
- * An object with a dialect, for example a `Database`, which an application may have implemented.
- */
+/** An object with a dialect, for example a `Database`. */
 export type OfDialect = { readonly dialect: Database['dialect'] };

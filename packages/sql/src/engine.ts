@@ -10,12 +10,12 @@ export interface EngineConnection {
 }
 
 /**
- * A database engine. It connects at its first statement. `dialects.ts` lists what a new engine
- * needs.
+ * A database engine. It connects at its first statement. The comment in `dialects.ts` says how to
+ * add an engine.
  */
 export interface Engine extends EngineConnection {
   /**
-   * Runs one statement outside a transaction. If a broken connection leaves the outcome unknown,
+   * Runs one statement outside a transaction. If the connection breaks and the outcome is unknown,
    * calls `onUnknown` before it rejects.
    */
   execute(

@@ -1,6 +1,6 @@
 /**
- * Recognize errors by their `code`, not by their class. A CLI that is installed elsewhere has its
- * own copy of this package, so there can be two classes with the same name.
+ * Recognize errors by their `code`, not by their class. A CLI that is installed elsewhere contains
+ * its own copy of this package, so two classes with the same name can exist.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';
 const OVERLOADED = 'PORTICO_OVERLOADED';
@@ -14,8 +14,8 @@ export interface ConfigurationProblem {
 }
 
 /**
- * Thrown when the configuration is invalid. The message has one line for each problem. A line
- * contains the configuration key, with colons, and what to do.
+ * Thrown when the configuration is invalid. The message contains one line for each problem: the
+ * configuration key, what is wrong, and what to do.
  */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Thrown when the server is overloaded. The response is 503, and a retry may succeed. For example,
- * a host's password hasher throws this error to avoid a long queue.
+ * Thrown when the server is overloaded. The client receives a 503 response and can try again. A
+ * host's password hasher can throw this error to avoid a long queue.
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -42,7 +42,7 @@ export class OverloadedError extends Error {
   /** The status of the response: Service Unavailable (RFC 9110 section 15.6.4). */
   readonly status = 503;
 
-  /** `message` appears only in the log. */
+  /** Only the log contains `message`. */
   constructor(message = 'Too many passwords are being checked at this moment') {
     super(message);
   }
@@ -59,8 +59,8 @@ export function isOverloaded(error: unknown): error is OverloadedError {
 }
 
 /**
- * Returns the code of an error from Node, for example `ENOENT`, or from Portico. Returns null if
- * the error has no code.
+ * Returns the `code` of an error from Node, for example `ENOENT`, or from Portico. Returns null if
+ * the error has none.
  */
 export function getErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -74,14 +74,14 @@ export function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Thrown when a value is out of range or not allowed. The message lists the allowed values on one
- * line.
+ * Thrown when a value is out of range or not allowed. The message says which values are allowed, in
+ * one line.
  */
 export class OutOfRangeError extends RangeError {
   override readonly name = 'RangeError';
 }
 
-/** What the work of a transaction must not do, with advice for each case. */
+/** What the work of a transaction must not do, and what to do instead. */
 const TRANSACTION_REFUSALS = {
   inside:
     'This call is inside a transaction and would wait for it forever. Use the connection ' +
@@ -104,12 +104,12 @@ const TRANSACTION_REFUSALS = {
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
-   * The broken rule: the work used the store instead of its connection, ran a statement after the
-   * transaction's end, waited for something other than its statements, or took too long.
+   * The rule that the work broke. It used the store instead of its connection, ran a statement
+   * after the transaction's end, waited for something other than its statements, or took too long.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 
-  /** Builds the message, which says what to do instead. */
+  /** Builds a message that says what to do instead. */
   constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
     super(TRANSACTION_REFUSALS[reason]);
     this.reason = reason;

@@ -2,7 +2,7 @@ import { DIALECTS } from './dialects.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /**
- * Returns the meanings of an error. Asks all engines, because each recognizes only its own errors.
+ * Returns what an error means. Asks all engines, because each one recognizes only its own errors.
  */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
@@ -23,7 +23,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether the error does not show if the statement or commit took effect. */
+/** Whether it is unknown after this error if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -34,8 +34,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * Whether the name of a prepared statement was wrong, on PostgreSQL. In that case, the statement
- * did nothing. The next attempt uses another name or no name.
+ * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
+ * nothing. The next attempt uses another name or none.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -47,8 +47,8 @@ const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
 const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
 /**
- * Creates the error for a transaction that failed because other transactions changed the same rows
- * again and again.
+ * Creates the error for a transaction that failed because other transactions repeatedly changed the
+ * same rows.
  */
 export function tooManyConflicts(cause: unknown): Error {
   const message =
@@ -57,14 +57,14 @@ export function tooManyConflicts(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 
-/** Creates the error for a request that did not get a connection in time. */
+/** Creates the error for a request that waited too long for a connection. */
 export function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
 }
 
 /**
- * Creates the error for statements that ran inside a transaction that the application left open.
- * These statements are never committed, because Portico drops the connection.
+ * Creates the error for statements that ran inside a transaction that the application had left
+ * open. They are never committed, because Portico closes the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';
@@ -72,15 +72,15 @@ export function foreignTransaction(): Error {
 }
 
 /**
- * Creates the error for a commit that PostgreSQL turned into a rollback, because a statement had
- * failed and the work ignored its error.
+ * Creates the error for a commit that PostgreSQL turned into a rollback. A statement had failed,
+ * and the work ignored the error.
  */
 export function rolledBack(): Error {
   const message = 'The transaction was rolled back: a statement had failed';
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether the error comes from an answer of the server that shows that nothing took effect. */
+/** Whether the error contains a response of the server that shows that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
@@ -106,9 +106,8 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 /**
- * The system calls for finding a server and connecting to it. If one of them fails for any reason,
- * the server cannot be reached. For example, the socket of a server that has ended does not exist
- * (ENOENT).
+ * The system calls that find a server and connect to it. If one of them fails for any reason, the
+ * server cannot be reached. For example, a stopped server's socket does not exist (ENOENT).
  */
 const REACHING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 /**

@@ -1,19 +1,19 @@
 /**
- * The doctor's finding about one part. Of all outcomes, only `failing` means that something does
- * not work. `skipped` means that the doctor could not check the part.
+ * What the doctor found when it checked one thing. Only `failing` means that something does not
+ * work. `skipped` means that the doctor could not check it.
  */
 export interface Finding {
   /** The outcome. `warning` means that everything works but something needs attention. */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
-  /** The finding in one sentence. */
+  /** What was found, in one sentence. */
   readonly detail: string;
-  /** What you can do about it, or null if there is nothing to do. */
+  /** What the operator can do about it, or null. */
   readonly remedy: string | null;
 }
 
-/** Creates a finding for a part without problems. */
+/** Creates a finding for something that works. */
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
-/** Creates a finding for a part that could not be checked. */
+/** Creates a finding for something that could not be checked. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
 /** Creates a finding for a problem. `remedy` says what to do about it. */
 export const failing = (detail: string, remedy: string): Finding => ({

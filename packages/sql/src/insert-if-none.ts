@@ -3,7 +3,7 @@ import { getDialect } from './dialects.ts';
 
 /**
  * Inserts `row`, for example `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, for
- * example `(k)`, exists. Returns whether it inserted the row. Throws if the database's answer was
+ * example `(k)`, exists. Returns whether it inserted the row. Throws if the database's response was
  * lost.
  */
 export async function insertIfNone(

@@ -20,7 +20,10 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
 }
 
-/** Returns the findings that are not null, or one finding `ok` with this detail if all are null. */
+/**
+ * Returns the findings that are not null. If all are null, returns one finding `ok` with this
+ * detail.
+ */
 export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
   const found = findings.filter((each) => each !== null);
   return found.length > 0 ? found : [ok(detail)];
@@ -44,8 +47,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 }
 
 /**
- * Returns a warning if a normal load would exceed this time limit of the server, or null. Limits
- * are in milliseconds. 0 means no limit.
+ * Returns a warning if this time limit of the server is too short for a normal load, or null.
+ * Limits are in milliseconds. 0 means no limit.
  */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;

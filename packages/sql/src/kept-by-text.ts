@@ -1,9 +1,7 @@
-/** The maximum number of statements for which a result is kept. */
+/** The maximum number of stored results. */
 const MOST_KEPT = 1000;
 
-/**
- * Returns a function that computes the result for each statement text only once and then keeps it.
- */
+/** Returns a function that computes the result for each statement text only once and stores it. */
 export function keptByText<T>(compute: (sql: string) => T): (sql: string) => T {
   const kept = new Map<string, T>();
   return (sql) => {

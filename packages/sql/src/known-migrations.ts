@@ -32,7 +32,7 @@ export function createTable({ identifier, time }: ColumnTypes): string {
   );
 }
 
-/** Returns the steps that are not applied, including a step that began but did not finish. */
+/** Returns the steps that are not applied. Includes steps that began but did not finish. */
 export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,
@@ -40,7 +40,7 @@ export function findMissing(
   return migrations.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
 }
 
-/** Returns the steps sorted by name, which is the order in which they are applied. */
+/** Returns the steps sorted by name, the order in which they are applied. */
 export function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);

@@ -5,20 +5,21 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Starts a READ COMMITTED transaction, regardless of the server's default isolation level. */
+  /** Starts a READ COMMITTED transaction. Does not rely on the server's default isolation level. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns whether no transaction is open on the connection. The application may have left a
-   * transaction open. Returns null if the state is unknown.
+   * Whether no transaction is open on the connection. The application may have left one open. Null
+   * if unknown.
    */
   isIdle(): boolean | null;
-  /** Returns the connection to the pool. Drops a broken connection instead. */
+  /** Returns the connection to the pool. A broken connection is closed instead. */
   release(broken: boolean): void;
 }
 
 /**
- * Replaces the stack of a driver's error, so that the stack shows the caller instead of the socket.
+ * Replaces the stack of a driver's error, so that the stack shows Portico's caller and not the
+ * socket's code.
  */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
@@ -32,8 +33,8 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. Further statements are rejected with the same
-   * error. Without this, MySQL would commit each statement after a deadlock separately.
+   * The error that rolled back the open transaction. Further statements are rejected with it.
+   * Otherwise, MySQL would commit each statement after a deadlock separately.
    */
   #undone: { readonly error: unknown } | null = null;
 
@@ -60,8 +61,8 @@ export class LentConnection implements EngineConnection {
   }
 
   /**
-   * Commits the transaction. Calls `onFailed` only if the commit was sent and failed. Does not send
-   * a commit after a rollback.
+   * Commits the transaction. Calls `onFailed` only if the commit was sent and failed. Does not
+   * commit after a rollback.
    */
   async commit(onFailed: (error: unknown) => void): Promise<void> {
     this.#refuseWhenUndone();

@@ -1,6 +1,6 @@
 /** The log of an application. The kit's log never writes values whose names look like secrets. */
 export interface Log {
-  /** Logs details for debugging. The log contains these details only at the level `debug`. */
+  /** Logs details for debugging. They are written only at the level `debug`. */
   debug(message: string, context?: LogContext): void;
   /** Logs a normal event. */
   info(message: string, context?: LogContext): void;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. Throws if a folder below /proc is missing, where Node's
- * `recursive` option would never return.
+ * Creates a folder and its missing parents. Throws for a missing folder below /proc. Node's
+ * `recursive` option would never return there.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

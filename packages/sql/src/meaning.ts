@@ -1,6 +1,6 @@
 /**
  * What an error means for the statement or commit that failed. If no engine recognizes the error,
- * the statement itself is wrong. Such a statement did nothing, and would fail again.
+ * the statement itself is wrong: it did nothing, and it would fail again.
  */
 export type Meaning =
   /** The statement did nothing. The same statement may succeed later or on another connection. */
@@ -14,7 +14,7 @@ export type Meaning =
   | 'conflict'
   /**
    * The statement did nothing, because the name of a prepared statement was wrong. The next attempt
-   * uses another name or no name.
+   * uses another name or none.
    */
   | 'name'
   /** It is unknown whether the statement or commit took effect. */

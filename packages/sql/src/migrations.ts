@@ -20,14 +20,13 @@ import type {
 
 /**
  * Applies the missing steps in the order of their names. Returns the names of the steps that it
- * applied. If two processes migrate at the same time, the second process waits for the first.
+ * applied. If two processes migrate at the same time, the second waits for the first.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
- * separately, so an interrupted step stays marked as begun and runs again.
+ * separately. An interrupted step therefore remains marked as begun, and runs again.
  *
  * A store from `openDatabase` runs the steps without time limits, because schema changes can be
- * slow. `onStep` is called before each step. The call runs inside the transaction, so `onStep` must
- * not use the store.
+ * slow. `onStep` is called before each step, inside the transaction. It must not use the store.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -70,7 +69,7 @@ const LOCK_SECONDS = 600;
 
 /**
  * Waits until another process has finished its migration. An embedded engine needs this loop,
- * because a single statement does not wait long enough for the lock.
+ * because one statement waits too short a time for the lock.
  */
 async function waitForLock<T>(
   database: Database,

@@ -4,12 +4,12 @@ import type { Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 
-/** How long a transaction may last, in milliseconds. Null if there is no limit. */
+/** How long a transaction may take, in milliseconds. Null if there is no limit. */
 export interface TransactionLimits {
   readonly duration: number | null;
   /**
-   * How long, in milliseconds, a transaction may be idle after its first statement: that is, wait
-   * for anything except its statements. Null if there is no limit.
+   * How long, after its first statement, a transaction may wait for anything except its statements,
+   * in milliseconds. Null if there is no limit.
    */
   readonly idle: number | null;
   readonly timer: Timer;
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if a transaction of this store is open, because a statement on the store itself
- * and the transaction would wait for each other.
+ * Returns an error if a transaction of this store is open. A statement on the store itself and the
+ * transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -40,14 +40,14 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for the work of a transaction. At the end of the work, waits for statements that
- * still run. Rejects later statements, because other code may already use the underlying
+ * The connection for the work of a transaction. When the work ends, waits for statements that still
+ * run, and rejects later statements, because other code may then already use the underlying
  * connection.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** The open transaction of another store that encloses this transaction. */
+  /** The open transaction of another store, if this transaction runs inside its work. */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
@@ -55,8 +55,8 @@ export class OpenTransaction implements EngineConnection {
   /** The number of statements that are still running. */
   #inFlight = 0;
   /**
-   * When the last statement ended. Null until the first statement ends: the transaction holds no
-   * locks before that.
+   * When the last statement ended. Null until the first statement ends, because the transaction
+   * holds no locks before that.
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
@@ -109,7 +109,7 @@ export class OpenTransaction implements EngineConnection {
     return result;
   }
 
-  /** If the transaction lasts or waits too long, ends it and calls `onLate`. */
+  /** If the transaction takes or waits too long, ends it and calls `onLate`. */
   #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;

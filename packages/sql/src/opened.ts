@@ -26,9 +26,9 @@ export interface Timer {
  * rules are:
  * - The work must use the connection that it receives. While the work runs, it cannot use the store
  *   itself.
- * - The work must await its statements. At its end, the transaction waits for running statements
- *   and rejects later ones.
- * - A transaction may last at most 30 seconds. After its first statement, it may wait at most 2
+ * - The work must await its statements. When the work ends, the transaction waits for running
+ *   statements and rejects later ones.
+ * - A transaction may take at most 30 seconds. After its first statement, it may wait at most 2
  *   seconds for anything except its statements. A transaction that exceeds a limit is rolled back.
  *
  * If the work breaks a rule, the store throws a `TransactionError`. After a deadlock or a
@@ -36,8 +36,8 @@ export interface Timer {
  */
 export interface OpenedDatabase extends Database {
   /**
-   * The schema that contains the tables, on PostgreSQL. If it is null, the connection's
-   * `search_path` is used.
+   * The schema that contains the tables, on PostgreSQL. Null: the connection's `search_path` is
+   * used.
    */
   readonly schema: string | null;
   /**
@@ -51,10 +51,11 @@ export interface OpenedDatabase extends Database {
    */
   connections(): DatabaseConnections | null;
   /**
-   * Returns the same store without time limits, for slow statements, for example schema changes.
+   * Returns the same store without time limits. Use it for slow statements, for example schema
+   * changes.
    */
   withoutTimeout(): OpenedDatabase;
-  /** Waits for running writes, and closes the connections. Later statements are rejected. */
+  /** Waits for running writes, then closes the connections. Later statements are rejected. */
   close(): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export interface BorrowingOptions {
    * The schema that contains the tables, on PostgreSQL. The migration creates it if it is missing.
    */
   readonly schema?: string | null;
-  /** How long a transaction may last, in seconds. Default: 30. */
+  /** How long a transaction may take, in seconds. Default: 30. */
   readonly transactionTimeout?: number;
   /**
    * How many seconds a transaction may wait, after its first statement, for anything except its
@@ -74,21 +75,21 @@ export interface BorrowingOptions {
   /** The timer that measures these times. Default: the system's timer. */
   readonly timer?: Timer;
   /**
-   * The log for broken idle connections. Only `fromPostgres` uses this log, and only if the pool
-   * has no `error` listener. For a store that an application opens, the default is the
-   * application's log. Without a log, broken connections appear as warnings of the Node process.
+   * The log for broken idle connections. Only `fromPostgres` uses it, and only if the pool has no
+   * `error` listener. For a store that an application opens, the default is the application's log.
+   * Without a log, Node prints broken connections as process warnings.
    */
   readonly log?: Log;
 }
 
 /**
- * A store on the application's own pool or file, as `fromPostgres`, `fromMysql` and `fromSqlite`
- * return it. If you close it, the application's pool or connection stays open.
+ * A store on the application's own pool or file. `fromPostgres`, `fromMysql` and `fromSqlite`
+ * return it. Closing it does not close the application's pool or connection.
  */
 export interface BorrowedDatabase extends OpenedDatabase {
   /**
-   * Opens a second store on the same pool or file. Close each store separately. These options
-   * override the options of the first store.
+   * Opens a second store on the same pool or file. These options override the options of the first
+   * store. Close each store separately.
    */
   open(options?: BorrowingOptions): OpenedDatabase;
 }

@@ -19,8 +19,8 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
    */
   readonly connectionLifetime?: number;
   /**
-   * How long a statement on a server may take, in seconds. Default: 10. The server also enforces
-   * this limit if it supports one.
+   * How long a statement on a server may take, in seconds. Default: 10. If the server supports such
+   * a limit, it enforces the limit too.
    */
   readonly statementTimeout?: number;
 }
@@ -44,12 +44,12 @@ export interface EngineOpener {
 export type EngineOf = (limits: PoolLimits) => Engine;
 
 /**
- * The default time limit for a statement, in seconds. This limit keeps the application responsive
- * if the server hangs.
+ * The default time limit for a statement, in seconds. The application keeps responding if the
+ * server hangs.
  */
 const STATEMENT_TIMEOUT = 10;
 
-/** Creates a store on an engine that Portico opens. Closing the store also closes the engine. */
+/** Creates a store on an engine that Portico opens. Closing the store closes the engine too. */
 export function opened(
   dialect: SqlDialect,
   engine: EngineOf,
@@ -61,8 +61,8 @@ export function opened(
 }
 
 /**
- * Creates a store on the application's own pool or file. Stores with the same `store` object reject
- * each other's statements while one of their transactions runs.
+ * Creates a store on the application's own pool or file. While a transaction of one store runs, its
+ * work cannot run statements on another store with the same `store` object.
  */
 export function borrowed(
   options: BorrowingOptions,
@@ -76,9 +76,12 @@ export function borrowed(
 interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
-  /** Identifies the store for checks inside transactions. Null if Portico opens the engine. */
+  /**
+   * Identifies the store when a transaction checks which store its work uses. Null if Portico opens
+   * the engine.
+   */
   readonly store: object | null;
-  /** How long a connection is used, in milliseconds. If it is null, the pool decides. */
+  /** How long a connection is used, in milliseconds. Null: the pool decides. */
   readonly lifetime: number | null;
   /** How long a statement may take, in seconds. */
   readonly statementTimeout: number;
@@ -102,8 +105,8 @@ function assemble(
   };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // An embedded engine has no time limit to remove, because it does not wait for a server. An
-    // in-memory database also cannot be opened a second time.
+    // An embedded engine has no time limit to remove, because it does not wait for a server. In
+    // addition, an in-memory database cannot be opened a second time.
     getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

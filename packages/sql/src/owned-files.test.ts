@@ -1,4 +1,4 @@
-// @engines sqlite, needs root: it makes files for another account
+// @engines sqlite, needs root: it creates files for another account
 import { closeSync, writeSync } from 'node:fs';
 import {
   chown,
@@ -18,7 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeFolder, openOwnedFolder, openToAppend } from './owned-files.ts';
 
-/** Tests what the owner of a folder can do while root creates files in it. */
+/** A user id. Tests what this owner of a folder can do while root creates files in the folder. */
 
 const OWNER = 65_534;
 let around: string;

@@ -14,7 +14,7 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * Thrown when root creates a file or folder in another user's folder, but cannot make that user the
+ * Thrown when root creates a file or folder in another user's folder, but cannot make that user its
  * owner. Portico has already removed the new file or folder.
  */
 export class NotGivenError extends Error {
@@ -40,15 +40,18 @@ export class NotGivenError extends Error {
 
 /** A folder. New files in it belong to the folder's owner. */
 export interface OwnedFolder {
-  /** The id of the folder's owner. If this process is not root, the id of the process's user. */
+  /**
+   * The id of the folder's owner. If this process is not root, the id of the user that runs this
+   * process.
+   */
   readonly uid: number;
   /**
-   * A path that refers to this folder even after the folder is replaced. It is valid until `close`.
+   * A path that leads to this folder even after the folder is replaced. It is valid until `close`.
    */
   readonly path: string;
   /**
    * Makes the folder's owner the owner of an open file. The file must be new and in this folder.
-   * Throws a NotGivenError if that fails.
+   * Throws a NotGivenError if the owner cannot be changed.
    */
   give(descriptor: number): void;
   close(): void;
@@ -61,10 +64,10 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * creates in another user's folder will belong to that user. Otherwise, a command run as root could
  * leave files that the server cannot read.
  *
- * At any time, the folder's owner may replace the folder with another folder or a link. Such a
- * replacement must not give the owner access to root's files elsewhere. So the owner is read from
- * the opened folder, and files are written through the folder's descriptor. The owner of a new file
- * is changed only through the file's open descriptor, never by name.
+ * The folder's owner may replace the folder with another folder or a link at any time. Root must
+ * not then give the owner files elsewhere. So the owner is read from the opened folder, and files
+ * are written through the folder's descriptor. The owner of a new file is changed through the
+ * file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -89,9 +92,11 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /**
  * Opens a file to append to it. If the file or its folder is missing, creates it with access only
- * for its owner. If root runs this, the file gets the folder's owner if possible. In the folder of
- * another user, root opens an existing file only if the file is not a link and has no second name.
- * Otherwise, the owner of the folder could make root write to another file.
+ * for its owner. If this process is root, the folder's owner becomes the owner of the file, if
+ * possible.
+ *
+ * In another user's folder, root opens an existing file only if it is not a link and has no second
+ * name. Otherwise, the owner of the folder could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));
@@ -108,8 +113,8 @@ export function openToAppend(file: string, flags = APPENDING): number {
 }
 
 /**
- * Creates a file. Returns null if the name is taken. The file is opened exclusively. So the
- * function follows no links, and changes the owner only of new files.
+ * Creates a file. Returns null if the name is taken. Opens the file exclusively, so that the
+ * function follows no links and changes the owner only of new files.
  */
 function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
   let descriptor: number;
@@ -122,7 +127,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // Ignore the error. The file keeps root as its owner.
+    // Root remains the owner of the file. Ignore the error.
   }
   return descriptor;
 }
@@ -150,22 +155,22 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 }
 
 /**
- * Creates a folder if it is missing, with access only for its owner. If root runs this, the folder
- * gets the owner of its parent folder if possible.
+ * Creates a folder if it is missing, with access only for its owner. If this process is root, the
+ * owner of the parent folder becomes its owner, if possible.
  */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
 }
 
 /**
- * Creates the folder if it is missing. Returns the opened folder if this process is root and can
- * change the owner of new files. Otherwise returns null.
+ * Creates the folder if it is missing. If this process is root and can change the owner of new
+ * files, returns the opened folder. Otherwise returns null.
  */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // Ignore the error here. The call below reports the problem.
+    // The call below reports the problem. Ignore the error here.
   }
   makeFolders(folder, 0o700);
   return null;
@@ -196,7 +201,7 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder, but not a link that has replaced it. A folder that is not empty is not the
+ * Opens the new folder. Refuses a link, and a folder that is not empty: both have replaced the
  * folder that was created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
@@ -223,8 +228,8 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Throws on systems other than Linux. There, an open folder has
- * no path, and its owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Throws on systems other than Linux: an open folder has no
+ * path there, and its owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

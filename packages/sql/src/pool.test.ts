@@ -6,7 +6,8 @@ import { isStatementError as isPostgresStatementError } from './postgres/stateme
 import { systemTimer as timer } from './timer.ts';
 
 /**
- * Creates a server that answers COMMIT with this error. A test cannot make a real server do that.
+ * Creates a server that responds to COMMIT with this error. A test cannot make a real server do
+ * this.
  */
 function openFailing(error: Error, isStatementError: (error: unknown) => boolean) {
   const connection: PooledConnection = {

@@ -15,14 +15,14 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
 export interface Pool {
-  /** Takes a connection. The same connection is always the same object. */
+  /** Takes a connection. Returns the same object each time it takes the same connection. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
-  /** Returns the driver's connection counts. Undefined if the driver does not report them. */
+  /** Returns the driver's connection counts. Missing if the driver does not report them. */
   readonly figures?: () => PoolFigures;
 }
 
-/** The figures of a pool. A figure is null if the driver does not report it. */
+/** A pool's connection counts. A count is null if the driver does not report it. */
 export interface PoolFigures {
   /** The number of open connections that are not in use. */
   readonly idle: number | null;
@@ -49,8 +49,7 @@ export interface PoolLimits {
    */
   readonly idleTimeout: number | null;
   /**
-   * How long a connection is used. Some connections end up to 10% earlier. If null, the pool
-   * decides.
+   * How long a connection is used. Some connections end up to 10% earlier. Null: the pool decides.
    */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
@@ -66,26 +65,26 @@ export function numberOrNull(found: unknown): number | null {
 
 /**
  * How much longer this process waits for a statement than the server does, in milliseconds. If this
- * process stopped waiting before the server, the outcome would be unknown.
+ * process stopped waiting first, it would not know whether the statement took effect.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
 /**
- * An engine that uses connections to a server. Each statement or transaction uses a separate
- * connection.
+ * An engine that uses a server's connections. Each statement outside a transaction, and each
+ * transaction, uses a separate connection.
  */
 export class PoolEngine implements Engine {
   readonly #openPool: () => Promise<Pool>;
   readonly #isStatementError: (error: unknown) => boolean;
   readonly #limits: PoolLimits;
-  /** Combines reads of several callers. Null if each read runs by itself. */
+  /** Combines the reads of several callers. Null if each read is sent separately. */
   readonly #reads: SharedReads | null;
   #opening: Promise<Pool> | null = null;
   #opened: Pool | null = null;
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How many times the server was found to be read-only. */
+  /** How many times a server turned out to be read-only. */
   #generation = 0;
   /** How long each connection may be used, and the value of `#generation` when it was opened. */
   readonly #uses = new WeakMap<
@@ -94,9 +93,9 @@ export class PoolEngine implements Engine {
   >();
 
   /**
-   * `open` creates the pool and is called at the first statement. `isStatementError` returns
-   * whether the server rejected the statement. The statement then did nothing, and the connection
-   * is still usable. `readTogether` is for an engine on which several reads can share a round trip.
+   * `open` creates the pool. It is called at the first statement. `isStatementError` returns
+   * whether the server rejected the statement. If so, the statement did nothing, and the connection
+   * is still usable. `readTogether` is for an engine that can send several reads in one round trip.
    */
   constructor(
     open: () => Promise<Pool>,
@@ -147,9 +146,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Runs the reads in one round trip. If a read fails, only its caller gets the error. The other
-   * reads took no effect, so each of them runs again by itself. If the connection fails, all
-   * callers get the error.
+   * Runs the reads in one round trip. If a read fails, only its caller receives the error. The
+   * other reads had no effect, so each of them runs again separately. If the connection fails, all
+   * callers receive the error.
    */
   async #share(reads: readonly WaitingRead[], readTogether: ReadTogether): Promise<void> {
     const readAlone = ({ sql, parameters, resolve, reject }: WaitingRead) =>
@@ -193,7 +192,7 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // Take the connection only at the first statement, because work that waits before that needs no
+    // Take the connection at the first statement, because work that waits before it needs no
     // connection.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
@@ -205,7 +204,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // Ignore the error of the rollback. The first error is reported.
+      // Report the first error, not an error of the rollback.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -231,7 +230,8 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // If the driver fails to load, try again at the next call. The driver may be installed by then.
+    // If the driver cannot be loaded, try again at the next call, because it may be installed by
+    // then.
     this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -240,8 +240,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces connections after their lifetime: by then, the
-   * address may belong to another server while a former primary still answers on the old
+   * Takes a connection from the pool. Replaces a connection after its lifetime. By then, the
+   * address may belong to another server, while a former primary still responds on the old
    * connection.
    */
   async #lend(): Promise<PooledConnection> {
@@ -254,8 +254,8 @@ export class PoolEngine implements Engine {
       const now = timer.now();
       const use = this.#uses.get(connection);
       if (use === undefined) {
-        // Add a random time: connections that were created at the same time, for example after an
-        // outage, must not all end at the same time.
+        // Add a random time. Otherwise, connections that were created at the same time, for example
+        // after an outage, would all end at the same time.
         const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
         this.#uses.set(connection, { until, generation: this.#generation });
         return connection;
@@ -291,8 +291,8 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // Roll back, because `begin` may consist of several statements and the first may have begun
-      // the transaction.
+      // Roll back, because `begin` may send several statements and the first may have begun the
+      // transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;
@@ -300,8 +300,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Commits the transaction. If an administrator or a shutdown interrupts the commit, the commit
-   * may still have taken effect.
+   * Commits the transaction. If an administrator or a shutdown interrupts the commit, it is unknown
+   * whether the commit took effect.
    */
   #commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
     return connection.commit((error) => {
@@ -311,16 +311,16 @@ export class PoolEngine implements Engine {
 
   /**
    * Whether the connection must not be used again. After any error except a statement error, the
-   * state of the connection is unknown, and the next BEGIN could commit an open transaction. A
-   * read-only server may be a primary that was replaced. All older connections lead to this server,
-   * so Portico also replaces these connections.
+   * connection's state is unknown, and the next BEGIN could commit an open transaction. A read-only
+   * server may be a former primary. All older connections lead to that server, so Portico replaces
+   * them too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether the outcome is unknown because the error does not come from the server. */
+  /** Whether the outcome is unknown, because the error does not come from the server. */
   #tellsNothing(error: unknown): boolean {
     return !this.#isStatementError(error) && !isFoundUndone(error);
   }

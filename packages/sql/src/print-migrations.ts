@@ -11,11 +11,11 @@ import {
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * Returns the SQL of the missing steps, so that another tool can apply them. The SQL also marks the
- * steps as applied. Returns an empty string if no step is missing. Changes nothing in the database.
- * The text is always the same for the same state of the database.
+ * Returns the SQL of the missing steps for other tools to apply. The SQL also marks the steps as
+ * applied. Returns an empty string if no step is missing. Changes nothing in the database. The same
+ * state of the database always results in the same SQL.
  *
- * Rejects if an earlier migration was interrupted, or if a step reads data to build its next
+ * Rejects if an earlier migration was interrupted, or if a step needs to read data to build its
  * statements.
  */
 export async function printMigrations(

@@ -1,4 +1,4 @@
-/** Returns a text as an SQL literal, for printed statements. Doubles the quotes in the text. */
+/** Returns a text as an SQL literal with doubled quotes, for printed statements. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -22,19 +22,20 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
   }
 }
 
-/** How long to keep asking a server whether a commit succeeded, in milliseconds. */
+/** For how long to ask a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The first pause between two attempts, in milliseconds. Each pause is twice as long as the pause
- * before it, so that waiting requests do not overload a store that is just starting.
+ * The first pause between two attempts, in milliseconds. Each further pause is twice as long.
+ * Otherwise, waiting requests could overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
  * Returns whether a commit took effect although the connection was lost. Calls `committed` until
- * the store answers, but returns false after `within` milliseconds. If `within` is 0, calls
- * `committed` only once. A standby's answer, or a store that is too busy, counts as no answer.
+ * the store responds. After `within` milliseconds, returns false. If `within` is 0, calls
+ * `committed` only once. A response from a standby, or from a store that is too busy, does not
+ * count.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

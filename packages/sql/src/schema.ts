@@ -12,7 +12,7 @@ export interface ColumnTypes {
   readonly time: string;
   /** A flag: 0 or 1. */
   readonly flag: string;
-  /** An auto-incrementing primary key. The engine never reuses a number. */
+  /** An auto-incrementing primary key. The engine never uses a number twice. */
   readonly counter: string;
   /** The end of a CREATE TABLE for a table whose primary key is not a counter. */
   readonly tableOptions: string;
@@ -25,23 +25,23 @@ export interface SchemaConnection extends SqlConnection {
   /** This engine's column types. */
   readonly types: ColumnTypes;
   /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately.
-   * There, an interrupted step runs again from its start and skips the changes that it has already
-   * made.
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each change separately. If a
+   * step is interrupted there, it runs again from its start and skips the changes that it has
+   * already made.
    */
   readonly change: (statement: string) => Promise<void>;
 }
 
 /**
- * One step of the schema. Steps are applied in the order of their names. A step's name starts with
- * the name of its plugin.
+ * One step of the schema. Steps are applied in the order of their names. A name starts with the
+ * name of the plugin that adds the step.
  */
 export interface Migration {
   /** The step's name, for example `oauth_server_0001_initial`. */
   readonly name: string;
   /**
-   * Applies the step. A step may run twice (see `change`), so a second run must not write data
-   * again. To support `db:migrate up --print`, do not read data in the step. Use statements like
+   * Applies the step. A step may run twice (see `change`), so a second run must not write its data
+   * again. `db:migrate up --print` cannot print a step that reads data. Use statements like
    * `INSERT … SELECT` instead.
    */
   up(schema: SchemaConnection): Promise<void>;
@@ -56,7 +56,7 @@ export interface BegunStep {
   /** The number of missing steps. */
   readonly of: number;
   /**
-   * Whether this is the first migration of the database. Every step is then fast, because the
+   * Whether this is the first migration of the database. All steps are then fast, because the
    * tables are empty.
    */
   readonly isFirst: boolean;

@@ -10,9 +10,9 @@ export interface Read {
 }
 
 /**
- * The answers of a server to several reads that were sent together: either all results, in the
- * order of the reads, or the position and the error of the read that failed. If one read failed, no
- * read took effect.
+ * The server's responses to several reads that were sent together: either all results, in the order
+ * of the reads, or the position and the error of the read that failed. If one read failed, the
+ * others had no effect.
  */
 export type SharedAnswer =
   | { readonly results: readonly StatementResult[] }
@@ -25,11 +25,12 @@ export interface WaitingRead extends Read {
 }
 
 /**
- * How many reads are sent together at most. With more, the reads would wait longer for each other.
+ * The maximum number of reads that are sent together. More reads would wait too long for each
+ * other.
  */
 const MOST_TOGETHER = 32;
 
-/** How many parameters a shared read has at most. */
+/** The maximum number of parameters of a read that is sent together with others. */
 const MOST_PARAMETERS = 100;
 
 /** Matches a SELECT that locks no rows, creates no table and changes no setting. */
@@ -41,8 +42,8 @@ const IS_READ = new RegExp(
 const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
- * Whether the statement can be sent with reads of other callers. A statement with a parameter that
- * the driver rejects cannot be shared, because the driver would then send none of the reads.
+ * Whether the statement can be sent together with other callers' reads. If the driver would reject
+ * one of its parameters, it cannot: the driver would then send none of the reads.
  */
 export function isShareable({ sql, parameters }: Read): boolean {
   return (
@@ -57,7 +58,7 @@ export class SharedReads {
   readonly #send: (reads: readonly WaitingRead[]) => void;
   #waiting: WaitingRead[] = [];
 
-  /** `send` runs the reads together and answers each read. */
+  /** `send` sends the reads together and resolves or rejects each read. */
   constructor(send: (reads: readonly WaitingRead[]) => void) {
     this.#send = send;
   }
@@ -70,7 +71,7 @@ export class SharedReads {
     });
   }
 
-  /** Sends the reads that have been collected. */
+  /** Sends the collected reads. */
   #flush(): void {
     const reads = this.#waiting;
     this.#waiting = [];

@@ -4,8 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Together {
   isOver: boolean;
   /**
-   * Data that one read has stored for later reads of the group. Only the code that stored the data
-   * uses it.
+   * Data that one read stores for later reads of the group. Only the code that stored it reads it.
    */
   beside: object | null;
 }

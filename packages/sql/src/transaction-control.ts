@@ -1,5 +1,5 @@
 /**
- * Matches the text that engines ignore before the first word of a statement: spaces, semicolons and
+ * Matches what engines ignore before the first word of a statement: spaces, semicolons and
  * comments.
  */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
@@ -15,8 +15,8 @@ const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|
 
 /**
  * Throws for a statement that begins or ends a transaction. If the transaction ended early, each
- * later statement would be committed separately. A new transaction would stay open, and the next
- * code that uses the connection would run inside this transaction.
+ * later statement would be committed separately. If a new transaction began, it would stay open,
+ * and the next code that uses the connection would run inside it.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
@@ -24,7 +24,7 @@ export function refuseTransactionControl(sql: string): void {
 }
 
 /**
- * Throws for savepoint statements. Used on engines where Portico runs each transaction as a
+ * Throws for savepoint statements. Used on engines where Portico runs each transaction inside a
  * savepoint.
  */
 export function refuseSavepoints(sql: string): void {

@@ -2,15 +2,14 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The name of the host kit's audit events: `application.events.on(AUDIT, (event) => …)`. Each is an
- * AuditEvent.
+ * The name of the host kit's audit events: `application.events.on(AUDIT, (event) => …)`. Each event
+ * is an AuditEvent.
  */
 export const AUDIT = 'oauth_server.audit';
 
 /**
  * The administrator who acts: `console` for console commands, or the person who is signed in on an
- * administrator's page. The code that handles the request sets this value. It never comes from the
- * request itself.
+ * administrator's page. Portico's own code sets this value, never a parameter of the request.
  */
 export type Administrator = 'console' | PersonReference;
 
@@ -31,8 +30,8 @@ export interface AuditedAuthorization {
 }
 
 /**
- * An event for a host's audit log. The host receives it after the change is durable and before the
- * response is sent. Events never contain a secret, a token or a code.
+ * An event for a host's audit log. The host receives the event after the change is durable and
+ * before the response is sent. Events never contain a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -40,8 +39,8 @@ export type AuditEvent =
       readonly scopes: readonly string[];
       readonly audience: string | null;
       /**
-       * The id of the earlier authorization whose consent was reused. Missing if the person
-       * answered on the consent page.
+       * The id of the earlier authorization that contains the person's consent. Missing if the
+       * person answered on the consent page.
        */
       readonly remembered?: string;
     })
@@ -51,59 +50,61 @@ export type AuditEvent =
       /** The `grant_type`, from RFC 6749 or from a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials. In that case, `authorization` is also null. */
+      /** Null for client credentials. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
   /**
-   * An authorization code or refresh token was used a second time, so an attacker may have it. All
-   * of the authorization's tokens are now revoked.
+   * An authorization code or refresh token was used a second time, so an attacker may have it. The
+   * authorization's tokens are now all revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /**
-   * A refresh token was used a second time within `refresh_retry_seconds`, and the response was
-   * repeated.
+   * A refresh token was used a second time within `refresh_retry_seconds`. The server repeated its
+   * first response.
    */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization &
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why the authorization was revoked: by a detected replay, by the client (RFC 7009), by the
+         * Why the authorization was revoked: because of a replay, by the client (RFC 7009), by the
          * person, or by an administrator (`operator`). `session` means that the person's session
          * ended.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
-   * A client revoked one of its valid access tokens and nothing else (RFC 7009). The event does not
-   * identify the token.
+   * A client revoked one of its valid access tokens, and nothing else (RFC 7009). The event does
+   * not identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token. In that case, `authorization` is also null. */
+      /** Null for a client-credentials token. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * A client asked to sign a person out, and the host ended the person's session. There is no such
-   * event if the host has its own sign-out page.
+   * A client asked to sign a person out, and the host ended the person's session. If the host has
+   * its own sign-out page, this event is not recorded.
    */
   | {
       readonly type: 'signed_out';
-      /** The client that asked. Null if unknown. */
+      /** The client that asked to sign the person out. Null if unknown. */
       readonly clientId: string | null;
       readonly person: PersonReference;
       /**
-       * Whether the person confirmed the sign-out. Otherwise, the client proved with an ID token
+       * Whether the person confirmed the sign-out. If false, the client sent an ID token as proof
        * that it may sign the person out.
        */
       readonly confirmed: boolean;
     }
-  /** An administrator revoked all of a person's authorizations. One event covers all of them. */
+  /**
+   * An administrator revoked all of a person's authorizations. This is one event for all of them.
+   */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
@@ -111,25 +112,25 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person. This removes the person's authorizations, subject identifier,
-   * and identity in the stored audit log.
+   * An administrator erased a person: the person's authorizations, subject identifier, and identity
+   * in the stored audit log were removed.
    */
   | (Acting & {
       readonly type: 'person_erased';
-      /** The pseudonym that replaces the person. */
+      /** The pseudonym that replaces the person in stored events. */
       readonly person: PersonReference;
       /** The number of erased authorizations. */
       readonly authorizations: number;
     })
   /**
-   * An administrator ended all access after the database was restored from a backup. One event
-   * covers everything.
+   * An administrator ended all access after a database backup was restored. This is one event for
+   * all access.
    */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The number of authorizations that ended. The other properties count the other ended access:
-       * tokens that clients got for themselves, waiting requests, and initial access tokens.
+       * The number of authorizations that ended. The other properties count tokens that clients
+       * requested for themselves, waiting requests, and initial access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -137,8 +138,8 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported people's subject identifiers (`oauth:subject:import`). One event
-   * covers all of them.
+   * An administrator imported people's subject identifiers (`oauth:subject:import`). This is one
+   * event for all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
@@ -147,8 +148,8 @@ export type AuditEvent =
     })
   /**
    * An administrator linked an account to a subject identifier at an organization, or removed the
-   * link. The event does not contain the subject identifier, because the server could not remove it
-   * from the event if the person were erased later.
+   * link. The event does not contain the subject identifier. If it did, the server could not remove
+   * the identifier when an administrator erases the person.
    */
   | (Acting & {
       readonly type: 'subject_linked' | 'subject_unlinked';
@@ -159,15 +160,15 @@ export type AuditEvent =
       readonly tenant: string | null;
     })
   /**
-   * An administrator lets organizations give access again, after an administrator had ended that
-   * access.
+   * An administrator allowed organizations to give access again, after an administrator had ended
+   * that access.
    */
   | (Acting & {
       readonly type: 'access_allowed';
       readonly person: PersonReference;
       /**
-       * The client whose access was allowed again. Null if access was allowed again for all
-       * clients, except for clients whose access was also ended individually.
+       * The client that organizations may give access again. Null if they may give access to all
+       * clients again, except to clients whose access was also ended individually.
        */
       readonly clientId: string | null;
     })
@@ -191,13 +192,13 @@ export type AuditEvent =
         >;
       })
   /**
-   * A client was revoked. If it is a document client, its URL is blocked, even if no person has
-   * used the client on this server.
+   * A client was revoked. For a document client, this blocks its URL, even if no person has used
+   * the client on this server.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /**
-   * A document client's URL was unblocked. The client's earlier authorizations and tokens stay
-   * ended.
+   * A document client's URL was unblocked. The client's earlier authorizations and tokens are still
+   * revoked.
    */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
@@ -224,7 +225,7 @@ export type AuditEvent =
    * - `staged`: a new key is published and signs later.
    * - `removed`: a key is no longer published.
    *
-   * A new key is either created or staged, so it causes only one of these two events.
+   * A new key causes either `created` or `staged`, never both.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -232,8 +233,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person was refused access to an administrator's page or form. There is at most one
-   * event per minute for each person and reason.
+   * A signed-in person was refused access to an administrator's page or form. At most one such
+   * event per minute is recorded for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
@@ -249,56 +250,60 @@ export type AuditEvent =
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * The number of times that this person was refused for this reason since the last event,
-       * including this time.
+       * How often this person was refused for this reason since the last event, including this
+       * time.
        */
       readonly refusals: number;
     }
   /**
-   * A tool of the MCP endpoint was called. Recorded only with `mcp:audit`. Contains neither the
-   * arguments nor the result.
+   * A client called a tool of the MCP endpoint. Recorded only with `mcp:audit`. Contains neither
+   * the arguments nor the result.
    */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /** The person on whose behalf the client called the tool. Null for a service. */
+      /**
+       * The person for whom the client called the tool. Null if the client called it for itself.
+       */
       readonly person: PersonReference | null;
       /**
-       * `asked` means that the tool asks a question first. The client calls the tool again with the
-       * answers.
+       * `asked` means that the tool asks the user a question first. The client then calls the tool
+       * again with the answers.
        */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
-      /** The duration, in milliseconds. */
+      /** How long the call took, in milliseconds. */
       readonly duration: number;
     }
   /**
-   * A resource of the MCP endpoint was read. Recorded only with `mcp:audit`. Does not contain the
-   * resource's content.
+   * A client read a resource of the MCP endpoint. Recorded only with `mcp:audit`. Does not contain
+   * the resource's content.
    */
   | {
       readonly type: 'resource_read';
       /** The resource's URI. */
       readonly resource: string;
       readonly clientId: string;
-      /** The person on whose behalf the client read the resource. Null for a service. */
+      /**
+       * The person for whom the client read the resource. Null if the client read it for itself.
+       */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
-      /** The duration, in milliseconds. */
+      /** How long the read took, in milliseconds. */
       readonly duration: number;
     }
-  /** A client secret was wrong. */
+  /** A client sent a wrong secret. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * After many wrong secrets, an attempt got a 429 response for the first time. Further 429
+   * After many wrong secrets, the server responded with 429 for the first time. Further 429
    * responses cause no events until no attempt has failed for 15 minutes.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * A sign-in on the kit's page failed: the password was wrong, or no account has the name.
-   * `sign_in_slowed` means that the first attempt in a series got a 429 response. These events are
-   * stored and streamed, but not emitted as AuditEvents, because the kit emits events with the same
-   * names.
+   * A sign-in on the kit's page failed, because the password was wrong or no account has the name.
+   * `sign_in_slowed`: an attempt in a series received a 429 response for the first time. These
+   * events are stored and streamed. They are not emitted as AuditEvents, because the kit already
+   * emits events with the same names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
@@ -309,7 +314,7 @@ export interface AuditedSignIn {
    * reveal it.
    */
   readonly person: PersonReference | null;
-  /** The IP address that the attempt came from. Null if the host does not know it. */
+  /** The IP address of the person's browser. Null if the host does not know it. */
   readonly address: string | null;
   /** The request id in the response, or null. */
   readonly requestId: string | null;
@@ -320,8 +325,8 @@ export interface AuditedClient {
   /** The client id. It is the URL of a document client. */
   readonly clientId: string;
   /**
-   * Who registered the client: an operator, the client itself, or the document whose URL is the
-   * client's id.
+   * Who registered the client: an operator, the client itself, or the client's document (the URL of
+   * the document is the client id).
    */
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
@@ -329,11 +334,11 @@ export interface AuditedClient {
 /** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if the client sent an unknown id, because an unknown id could be any
-   * text, even a secret.
+   * The client's id. Null if no client has the id that was sent, because that text could be
+   * anything, even a secret.
    */
   readonly clientId: string | null;
-  /** The IP address that the attempt came from. Null if the host does not know it. */
+  /** The IP address that the client sent the request from. Null if the host does not know it. */
   readonly address: string | null;
 }
 
@@ -344,8 +349,8 @@ export interface FailedClientAuthentication {
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. If `taken` fails, the failure is only logged,
- * because the change that the event reports has already happened.
+ * Returns an Audit that passes events to `taken`. If `taken` fails, only logs the failure, because
+ * the change that the event reports has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {

@@ -1,7 +1,7 @@
 import type { PersonReference } from '../person.ts';
 import type { Administrator, AuditEvent } from './audit.ts';
 
-/** A stored event, with its time and its request. */
+/** A stored event, with its time and the request that caused it. */
 export interface AuditRecord {
   /** The event's id. It starts with the time, so ids sort by time. */
   readonly id: string;
@@ -17,10 +17,7 @@ export interface AuditRecord {
    * The person that the event is about, or null. After `oauth:person:erase`, this is a pseudonym.
    */
   readonly person: PersonReference | null;
-  /**
-   * The administrator who acted. Null if no administrator acted, or if the administrator is
-   * unknown.
-   */
+  /** The administrator who acted. Null if no administrator acted, or if it is unknown which one. */
   readonly by: Administrator | null;
   /**
    * The IP address that the request came from. Null if the host does not know the address, if there
@@ -28,7 +25,7 @@ export interface AuditRecord {
    */
   readonly address: string | null;
   /**
-   * The `X-Request-Id` of the response, which the log also contains. Null if there was no request,
+   * The `X-Request-Id` of the response. The log contains the same id. Null if there was no request,
    * and after the person was erased.
    */
   readonly requestId: string | null;
@@ -40,13 +37,13 @@ export interface AuditRecord {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Selects stored events. Events must match every property that is set. */
+/** Selects stored events. An event must match every property that is set. */
 export interface AuditFilter {
   /** Only events at or after this time, in milliseconds since 1970. */
   readonly since?: number;
   /** Only events before this time, in milliseconds since 1970. */
   readonly until?: number;
-  /** Only events about this client. All strings in the filter must match exactly. */
+  /** Only events about this client. This and all other strings must match exactly. */
   readonly clientId?: string;
   /**
    * Only events about this person. Leaves out events that the person caused as an administrator.
@@ -69,9 +66,9 @@ export interface AuditPageRequest {
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. To answer quickly, each page reads only a few thousand stored events. So a page can
-   * have fewer events than `limit`, or no events, even if more pages follow. This happens if two
-   * conditions each match many events but rarely the same event.
+   * The events. Each page reads only a few thousand stored events, so that it responds quickly. A
+   * page can therefore contain fewer events than `limit`, or none, even if more pages follow. This
+   * happens if two conditions each match many events, but few events match both.
    */
   readonly items: readonly AuditRecord[];
   /** Pass this as `after` to get the next page. Null on the last page. */
@@ -79,7 +76,7 @@ export interface AuditPage {
 }
 
 /**
- * The stored audit log (`oauth_server:audit:keep`). You can still read it after you turn the
+ * The stored audit log (`oauth_server:audit:keep`). You can still read it after you have turned the
  * setting off.
  */
 export interface KeptAudit {
@@ -88,11 +85,11 @@ export interface KeptAudit {
    */
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
-   * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
-   * at most `batch` events that the person caused as an administrator. Also removes the network
-   * address and the request id from these events. Returns how many events it changed. Call it until
-   * it returns 0. A request that is still running may then write another event. In this case, call
-   * the method again.
+   * Replaces a person's id with a pseudonym. Each call changes at most `batch` events about the
+   * person, and at most `batch` events that the person caused as an administrator. Also removes the
+   * network address and the request id from these events. Returns how many events it changed. Call
+   * it until it returns 0. If a request that is still running then writes another event, call it
+   * again.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

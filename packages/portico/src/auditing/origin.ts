@@ -12,15 +12,15 @@ interface Origin {
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. All events that are recorded during the work contain the request's id.
+ * Runs work for a request. Audit events that are recorded during the work contain the request's id.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the current request's id and the client's IP address (from `addressOf`). The two values
- * are null outside a request. The address is also null if `addressOf` fails.
+ * Returns the current request's id and the client's IP address (from `addressOf`). Both are null
+ * outside a request. The address is also null if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;

@@ -4,8 +4,8 @@ const A_MINUTE = 60_000;
 /** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;
 /**
- * The maximum number of authorizations to remember. When it is reached, the authorization with the
- * oldest event is forgotten.
+ * The maximum number of authorizations to count events for. When it is reached, the authorization
+ * with the oldest event is forgotten.
  */
 const MOST = 10_000;
 
@@ -15,9 +15,9 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that revoke nothing. Used codes stay in browser histories.
- * Anyone who finds a used code can send it any number of times, and the events would fill the audit
- * log. The normal log still contains a line for every replay.
+ * Limits audit events about replays that revoke nothing. Used codes remain in browser histories.
+ * Anyone who finds one can send it any number of times and fill the audit log with events. The
+ * normal log still contains a line for every replay.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);
@@ -37,7 +37,7 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // If the clock was set back, drop events for at most a minute.
+    // If the clock was set back, events are dropped for at most a minute.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -6,17 +6,17 @@ import type { KeptAudit } from './kept-audit.ts';
 export interface AuditSink extends KeptAudit {
   /** Whether the sink stores new events, so that `list` returns them. */
   readonly keeps: boolean;
-  /** Receives an event. Null if the sink does not receive events. */
+  /** Receives an event. Null if the feature needs no events. */
   readonly record: Audit | null;
 }
 
 /**
- * Records audit events and lists stored events. `record` stores an event without passing it to the
- * host.
+ * Records audit events and lists stored events. `record` stores an event and does not pass it to
+ * the host.
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** The sink of a server without a feature for audit events. */
+/** The sink of a server that has no feature for audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,
@@ -25,7 +25,7 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Passes events to the host and the sink at the same time. Until every feature has started, the
+ * Passes each event to the host and the sink at the same time. Until every feature has started, the
  * sink receives no events. Never rejects.
  */
 export function serverAudit(

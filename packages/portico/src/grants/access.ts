@@ -31,21 +31,21 @@ export interface RevokedAuthorization {
 
 /** The access that `revokePerson` ended. */
 export interface RevokedPerson {
-  /** How many authorizations this call ended. */
+  /** How many requests were still waiting for the person's answer. */
   readonly authorizations: number;
   /** How many requests were still waiting for the person's decision. */
   readonly requests: number;
 }
 
-/** The data that `erasePerson` removed. */
+/** What `erasePerson` removed. */
 export interface ErasedPerson {
-  /** How many authorizations this call removed, including ended authorizations. */
+  /** How many authorizations were removed, including ended ones. */
   readonly authorizations: number;
-  /** How many consent requests were removed, with or without a decision. */
+  /** How many consent requests were removed, answered or not. */
   readonly requests: number;
-  /** Whether a subject (the person's public identifier) was removed. */
+  /** Whether the person's subject (the public identifier `sub`) was removed. */
   readonly subject: boolean;
-  /** How many stored audit events now show a pseudonym. */
+  /** In how many stored audit events a pseudonym now replaces the person. */
   readonly events: number;
 }
 
@@ -59,8 +59,7 @@ export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
 /**
  * Whether revoking one authorization also revokes another authorization of the same person and
- * client. Called when an operator revokes the first authorization. Receives the details of the two
- * authorizations.
+ * client. Called when an operator revokes the first one. Receives the details of both.
  */
 export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
 
@@ -88,8 +87,8 @@ export class Access {
 
   /**
    * Lists the active authorizations that match the filter, newest first. One page reads at most
-   * 5000 rows. So a page can have fewer items than you asked for, or no items at all, even if more
-   * pages follow. Throws an AccessError if the filter or the page is not valid.
+   * 5000 rows, so a page can contain fewer items than `limit`, or none, even if more pages follow.
+   * Throws an AccessError if the filter or the page is not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -100,8 +99,8 @@ export class Access {
   }
 
   /**
-   * Ends an authorization, including its codes and tokens. After the promise resolves, the server
-   * accepts none of its tokens. Throws an AccessError if no authorization has this id.
+   * Ends an authorization, including its codes and tokens. When the promise resolves, the server
+   * accepts none of these tokens. Throws an AccessError if no authorization has this id.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);
@@ -123,20 +122,20 @@ export class Access {
   }
 
   /**
-   * Ends all access that the person has allowed, and all requests that wait for their decision.
-   * Works in batches. After the promise resolves, nothing that the person allowed before the call
-   * is valid. The person can allow applications again.
+   * Ends all access that the person has allowed, and all requests that wait for the person's
+   * answer. Works in batches. When the promise resolves, nothing that the person allowed before the
+   * call is valid. The person can allow applications again.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
-   * to end the rest.
+   * to end the remaining access.
    */
   async revokePerson(given: PersonReference, options: Lasting = {}): Promise<RevokedPerson> {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows such a request at the same time, the next
-    // step ends the new authorization.
+    // End waiting requests first. If the person answers one at the same time, the next step ends
+    // the new authorization.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -149,21 +148,21 @@ export class Access {
   }
 
   /**
-   * Removes all data about a person: their authorizations with all codes and tokens, their consent
-   * requests, and their subject. Works in batches. In the stored audit events, a random pseudonym
-   * replaces the person. The account itself stays, because it belongs to the application. If the
-   * person uses a client again, the client sees a new subject identifier.
+   * Removes all data about a person: authorizations with all codes and tokens, consent requests,
+   * and the subject. Works in batches. In stored audit events, a random pseudonym replaces the
+   * person. The account itself is not removed, because it belongs to the application. If the person
+   * uses a client again, the client receives a new subject identifier.
    *
    * Throws an AccessError if nothing is stored about the person. If the call fails, call it again
-   * to remove the rest.
+   * to remove the remaining data.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. Another process may have read the subject for a request. If this
-    // request is still waiting, the next step removes it. If it has become an authorization, the
-    // step after that removes the authorization.
+    // Remove the subject first. A request that is running may already have read the subject. The
+    // next step removes that request if it still waits for the person's answer. If it has already
+    // become an authorization, the step after that removes the authorization.
     const subject = await store.subjects.forgetSubject(person);
     const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
@@ -185,12 +184,12 @@ export class Access {
   }
 
   /**
-   * Ends all access: authorizations with all codes and tokens, tokens that clients have for
+   * Ends all access: authorizations with all codes and tokens, tokens that clients requested for
    * themselves, waiting requests, and initial access tokens. Works in batches.
    *
-   * Use it after you restore a database from a backup, because the backup does not show which
-   * tokens were revoked or used after it was made. After the promise resolves, nothing that existed
-   * when the call began is valid. If the call fails, call it again to end the rest.
+   * Use it after you restore a database from a backup. The backup does not show which tokens were
+   * revoked or used after it was made. When the promise resolves, nothing that existed when the
+   * call began is valid. If the call fails, call it again to end the remaining access.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -203,9 +202,9 @@ export class Access {
   }
 
   /**
-   * Ends the person's authorizations. Returns how many it ended, and whether the person had any. An
-   * active authorization can let another authorization start without the consent page
-   * (`PriorConsent`), so the function repeats the search until it finds no active authorization.
+   * Ends the person's authorizations. Returns how many it ended, and whether the person had any.
+   * While an authorization is active, another authorization can start from it without the consent
+   * page (`PriorConsent`). So the function searches again until it finds no active authorization.
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
@@ -220,8 +219,7 @@ export class Access {
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
       if (below !== null) {
-        // Search again: before they ended, these authorizations may have let other authorizations
-        // start.
+        // Search again, because other authorizations may have started from these before they ended.
         isAnyAlive ||= goingBackTo === null;
         return { count: batch.revoked, more: true };
       }
@@ -243,7 +241,7 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First stop the organization from giving access, so that it cannot give access again in the
+    // First stop the organization from giving access. Otherwise, it could give access again in the
     // meantime.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
@@ -254,8 +252,7 @@ export class Access {
   }
 
   /**
-   * Revokes the person's other authorizations for this client that must end together with this
-   * authorization.
+   * Revokes the person's other authorizations for this client that must end together with this one.
    */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const isMeant = ({ family }: Authorization) =>

@@ -4,7 +4,8 @@ import type { Parameters } from '../parameters.ts';
 /**
  * Reads a token request whose assertion identifies the client (RFC 7521 section 4.1). Returns a
  * changed form in which the assertion authenticates the client. Returns null for any other request.
- * The client is not known yet, so implementations must do the same work for every client.
+ * An attacker must not learn from the response time which clients exist, so implementations must do
+ * the same work for every client.
  */
 export type AssertionGrant = (
   request: Request,

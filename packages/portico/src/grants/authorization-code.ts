@@ -15,8 +15,8 @@ import { verifiesChallenge } from './pkce.ts';
 import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.ts';
 
 /**
- * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code can be used
- * only once, by the client that it was issued to, and with the values of the authorization request.
+ * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Only the client that
+ * the code was issued to can use it, once, and the request must match the authorization request.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -53,12 +53,12 @@ export class AuthorizationCodeGrant implements TokenGrant {
             });
       if (code !== null && problem !== null) {
         // An attacker can find a used code in a browser history. So a second use ends the
-        // authorization only if the client that owns the code sends the code.
+        // authorization only if the code's own client sends it.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check last whether the client may use this grant type, because every request with wrong
-      // values must first mark the code as used.
+      // Check the grant type last, because every request with wrong values must first mark the code
+      // as used.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -77,8 +77,8 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
 interface Presentation {
   readonly redirectUri: string;
   /**
-   * The PKCE verifier. Undefined only if the client's profile treats a missing verifier as a wrong
-   * verifier.
+   * The PKCE verifier. Undefined only if the client's profile treats a missing verifier like a
+   * wrong one.
    */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
@@ -86,8 +86,8 @@ interface Presentation {
 }
 
 /**
- * Returns why this request cannot exchange the code, or null if it can. For a used code, always
- * returns a reason.
+ * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
+ * a used code.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -106,19 +106,19 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // For a client with a metadata document, accept the redirect URIs from when the flow started,
-  // because the document may have changed.
+  // For a client with a metadata document, accept the redirect URI that was valid when the code was
+  // issued, because the document may have changed.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
     return 'the code_verifier is wrong';
-  // The key proves who sent the request, as the verifier does (RFC 9449 section 10).
+  // Like the verifier, the key proves who sent the request (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
-  // For another resource, the error is `invalid_grant`, as for a wrong verifier or redirect URI,
-  // although RFC 8707 section 2 defines `invalid_target`.
+  // For another resource, the error is `invalid_grant`, as for a wrong verifier or redirect URI.
+  // RFC 8707 section 2 defines `invalid_target` for it.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   const granted = quotedAudience(family.audience);

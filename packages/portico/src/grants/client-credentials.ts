@@ -6,8 +6,8 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues a token to the client itself (RFC 6749 section 4.4). The token is not for a user, and
- * there is no refresh token.
+ * Issues an access token to the client itself (RFC 6749 section 4.4). The token is not for a user,
+ * and the client receives no refresh token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -22,8 +22,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // If the resource is unknown, do not refuse it here. It is refused after the scopes are
-    // checked.
+    // An unknown resource is refused later, after the scopes are checked.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -47,8 +46,8 @@ interface ApplicationScopeRules {
 
 /**
  * Returns the requested scopes, without scopes about a user. If the client requests no scopes,
- * returns all of its scopes. Many clients request every scope in the metadata. So a client that has
- * the service scope gets this scope in place of offered scopes that it may not have.
+ * returns all of its scopes. Many clients request every scope in the metadata. A client with the
+ * service scope then receives the service scope in place of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

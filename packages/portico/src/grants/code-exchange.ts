@@ -12,16 +12,16 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** How a grant exchanges its codes. */
+/** How a grant type exchanges its codes. */
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
   /** What the server does when a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns the scopes for the tokens, out of the scopes that still apply. Throws to refuse the
-   * request. Called before the code is marked as used. By default, the tokens get all of these
-   * scopes.
+   * Returns the scopes for the tokens. It receives the scopes that still apply, and may leave some
+   * out. Throws to refuse the request. Called before the code is marked as used. By default, the
+   * tokens have all scopes that still apply.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -31,8 +31,8 @@ export interface CodeRules {
 
 /**
  * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed the access: the client, the account, the audience, and the scopes. The grant must first
- * check that the request may use the code.
+ * allowed access: the client, the account, the audience, and the scopes. The grant must first check
+ * that the request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -49,8 +49,8 @@ export class CodeExchange {
   }
 
   /**
-   * Marks the code as used and issues nothing. If another request has used the code first, records
-   * this request as a replay in the audit log.
+   * Marks the code as used and issues nothing. If another request used the code first, records this
+   * request as a replay in the audit log.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;
@@ -83,5 +83,5 @@ export class CodeExchange {
   }
 }
 
-/** Pass an id that no client has, so that the second use revokes nothing. */
+/** An id that no client has. With it, the second use revokes nothing. */
 const NO_CLIENT = '';

@@ -12,7 +12,7 @@ export interface GrantType extends GrantRules {
   /** Creates the handler for token requests with this grant type. Called once per server. */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether the handler itself checks that the client may use this grant. Otherwise, the server
+   * Whether the handler itself checks that the client may use this grant. If false, the server
    * checks it before it calls the handler.
    */
   readonly checksClient?: boolean;
@@ -63,8 +63,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // Check this for every request: the client may have registered for the grant before the grant
-      // required authentication.
+      // Check this for every request. The client may have been registered for the grant before the
+      // grant required authentication.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       if (begins === 'organization' && client.registeredBy !== 'operator')
         throw notRegistered(name);

@@ -6,8 +6,8 @@ import type { ProvedKey } from '../tokens/key-binding.ts';
 /** Handles one `grant_type` at the token endpoint. */
 export interface TokenGrant {
   /**
-   * Handles a token request from this client. `proved` is the key that the request proves
-   * possession of, or null. Throws an OAuthError or a KeyProofError to refuse the request.
+   * Handles a token request from this client. `proved` is the key that the request proves, or null.
+   * Throws an OAuthError or a KeyProofError to refuse the request.
    */
   answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
 }

@@ -22,8 +22,8 @@ export interface AuthorizationPage {
 /** One page of a list. */
 export interface AuthorizationList {
   /**
-   * The items, newest first. A page can have fewer items than you asked for, or no items at all,
-   * even if more pages follow. Check `next`.
+   * The items, newest first. A page can contain fewer items than `limit`, or none, even if more
+   * pages follow. To find out whether more pages follow, read `next`.
    */
   readonly items: readonly HeldAuthorization[];
   /** Pass this as `after` to get the next page. Null on the last page. */
@@ -37,21 +37,21 @@ const MOST_LISTED = 1000;
 /**
  * The maximum number of rows that are read for one page. Some conditions have no index and are
  * checked row by row: a scope, the last use, and whether the authorization has ended. After this
- * many rows, the page ends even if it is not full, and `next` says where to continue. So the cost
- * of a page is limited for every filter (decision 51).
+ * many rows, the page ends even if it is not full. This limits the time for a page with every
+ * filter (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
 /**
- * Matches ids and cursors. Authorization ids are hexadecimal, so a string with other characters can
- * only be a cursor.
+ * Matches ids and cursors. Ids of authorizations are hexadecimal, so other characters occur only in
+ * cursors.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** A range of ids. It starts with `above` and ends before `below`. Null means no limit. */
+/** A range of ids: `above` and higher, but lower than `below`. Null means no limit. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
@@ -82,9 +82,9 @@ export async function listHeld(
 
 /**
  * Returns the ranges of ids that can contain matches. An authorization that was not used since a
- * certain time was created before that time. Ids start with their creation time, so newer ids can
- * be skipped. Ids from an early release do not start with a time, and nearly all of these ids are
- * higher than today's ids. So the ids above today's ids are searched too.
+ * certain time was created before that time. Ids start with the time of their creation, so newer
+ * ids can be skipped. Ids of an early release do not start with a time. Nearly all of them are
+ * higher than today's ids, so the ids above today's are searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -98,7 +98,7 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Returns a string that sorts before all ids that are created at this time or later. */
+/** Returns a string that sorts before all ids created at this time or later. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }

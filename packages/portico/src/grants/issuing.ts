@@ -13,8 +13,8 @@ import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * Throws if this client may not get a token with these scopes. `thumbprint` identifies the token's
- * key. It is null for a token without a key.
+ * Throws if this client may not receive a token with these scopes. `thumbprint` identifies the key
+ * that the token is bound to. It is null for a token that is not bound.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -23,7 +23,7 @@ export type IssuanceCheck = (
 ) => void | Promise<void>;
 
 /**
- * Tokens that are created but not yet issued: the rows for the store and the response to the
+ * Tokens that were created but not issued yet: the rows for the store and the response to the
  * client.
  */
 export interface PreparedTokens {
@@ -51,23 +51,20 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
   /**
-   * The mark: a string that all refresh tokens of the authorization contain. Null until the first
-   * refresh token exists.
+   * The mark, a string in all refresh tokens of the authorization. Null until the first refresh
+   * token exists.
    */
   readonly mark: string | null;
   /**
-   * The refresh token that the client used, if the client's profile keeps this token valid. Null if
-   * a new token replaces it.
+   * The refresh token that the client sent, if the client's profile keeps it valid. Null if a new
+   * token replaces it.
    */
   readonly again?: string | null;
-  /**
-   * Whether this refresh token, or an earlier refresh token of the authorization, was issued
-   * without a key.
-   */
+  /** Whether this or an earlier refresh token of the authorization was issued without a key. */
   readonly isBoundLate?: boolean;
 }
 
-/** The additions of features to token issuance. */
+/** What features add to the issuing of tokens. */
 export interface IssuingAdditions {
   readonly checks: readonly IssuanceCheck[];
   /** Null if tokens are not bound to keys. */
@@ -77,8 +74,9 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates all tokens before the store records them as issued. So a request whose signing fails does
- * not consume an authorization code or a refresh token. Throws if a check refuses the tokens.
+ * Creates tokens before the store records them as issued. If signing fails, the request's
+ * authorization code or refresh token is therefore still valid. Throws if a feature's check refuses
+ * the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -111,8 +109,8 @@ export class Issuing {
   }
 
   /**
-   * Prepares tokens for a person. Adds an ID token if the scopes include `openid`. Adds a refresh
-   * token if the client may use refresh tokens.
+   * Prepares tokens for a person. Adds an ID token if the scopes include `openid`, and a refresh
+   * token if the client may have refresh tokens.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
@@ -130,8 +128,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // The server authenticates a confidential client, so its refresh tokens are not bound to a
-      // key (RFC 9449 section 5).
+      // A confidential client authenticates, so its refresh tokens need not be bound to a key (RFC
+      // 9449 section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -142,8 +140,8 @@ export class Issuing {
   }
 
   /**
-   * Builds the response again for tokens that were issued earlier, for the same key. `request` has
-   * the current data for the scopes and the ID token.
+   * Builds the response again for tokens that were issued earlier, with the same key. `request`
+   * contains the current data for the scopes and the ID token.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -165,8 +163,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses tokens like these. A grant that marks a code or token as used before
-   * it creates tokens must call this method first.
+   * Throws if a feature's check refuses tokens like these. If a grant marks its code or token as
+   * used before it creates tokens, it must call this method first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
@@ -185,8 +183,8 @@ export class Issuing {
     const key = await keys.active(algorithm);
     if (key === null)
       throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // If the person has lost the permission for a scope, leave the scope's claims out of the ID
-    // token.
+    // If the person no longer has the permission for a scope, leave that scope's claims out of the
+    // ID token.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

@@ -9,8 +9,8 @@ import { goesBackTo } from '../store/prior-consent.ts';
  * the authorization, or change it so that `isMeant` no longer accepts it. Returns the number of
  * calls.
  *
- * While an authorization is active, it can let another authorization start without the consent page
- * (`PriorConsent`). So the function repeats the search until it finds no more. It ignores
+ * While an authorization is active, another authorization can start from it without the consent
+ * page (`PriorConsent`). So the function searches again until it finds none. It ignores
  * authorizations that the person allows on the consent page in the meantime.
  */
 export async function forEachLiving(
@@ -37,14 +37,14 @@ export async function forEachLiving(
   }
 }
 
-/** The reason why access ends, and the administrator who ends it, for the audit log. */
+/** For the audit log: why access ends, and which administrator ends it. */
 export interface Ending extends Acting {
   readonly reason: 'person' | 'operator';
 }
 
 /**
  * Revokes each of the person's active authorizations that `isMeant` accepts. Also revokes
- * authorizations that one of these lets start in the meantime. Returns how many authorizations it
+ * authorizations that start from one of these in the meantime. Returns how many authorizations it
  * found.
  */
 export function revokeEachLiving(

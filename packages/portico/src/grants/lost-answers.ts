@@ -15,11 +15,11 @@ export interface TokenRequest {
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response, for the client's current rights. Called after the store confirmed that
-   * the tokens were issued. Throws if the server would refuse the request now.
+   * Returns the response, for the client's current rights. Called when it is certain that the store
+   * issued the tokens. Throws if the server would now refuse the request.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether to forget the stored response if `answer` refuses the request. */
+  /** Whether to delete the stored response if `answer` refuses the request. */
   readonly isSpentRefused: boolean;
 }
 
@@ -31,13 +31,13 @@ interface Kept extends LostAnswer {
 }
 
 /**
- * The maximum number of stored responses. Each further response replaces the oldest response. This
- * is enough: when the database fails, at most one response per database connection is lost.
+ * The maximum number of stored responses. A further response replaces the oldest. The number is
+ * high enough, because a database failure loses at most one response for each database connection.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is stored, in milliseconds. The store keeps the rows of the tokens much
- * longer, for an hour.
+ * How long a response is stored, in milliseconds. The rows of its tokens stay in the database for
+ * an hour, so they still exist then.
  */
 const KEPT_FOR = 300_000;
 
@@ -49,8 +49,8 @@ const KEPT_FOR = 300_000;
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * The stored responses, oldest first. There can be several for one request, because a client may
-   * repeat it before the first attempt fails.
+   * The stored responses, oldest first. A client may repeat a request before its first attempt
+   * fails, so one request can have several.
    */
   readonly #kept = new Set<Kept>();
 
@@ -59,19 +59,19 @@ export class LostAnswers {
     this.#clock = clock;
   }
 
-  /** Stores the response, in case the client repeats this request. */
+  /** Stores the response for the case that the client repeats this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
     this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
   }
 
   /**
-   * Returns a function that answers this request, if a response is stored for it. Returns null for
-   * any other request.
+   * If a response is stored for this request, returns a function that returns it. For any other
+   * request, returns null.
    *
-   * The returned function first finds out whether the code or token was used. If it was not, the
-   * function calls `otherwise`. The function rejects with the store's error while the store is not
-   * available.
+   * The returned function first finds out whether the code or token was used. If it was not used,
+   * the function calls `otherwise`. While the store is unavailable, the function rejects with the
+   * store's error.
    */
   find(
     client: Client,
@@ -101,7 +101,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // If another identical request is waiting for the response, refuse this request.
+    // If another identical request already waits for the response, refuse this one.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -110,7 +110,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // The code or token can be used only once, so the other attempts had no effect.
+      // Only one attempt can have used the code or token, so the others had no effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -118,8 +118,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response. Returns null if the attempt had no effect and can no longer take effect.
-   * After an error, keeps the entry unless `isSpentRefused` is true.
+   * Returns the response. Returns null if the attempt had no effect and can no longer have one. If
+   * it throws, keeps the response, unless `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -135,9 +135,9 @@ export class LostAnswers {
 }
 
 /**
- * Returns a key for comparing requests. Requests have the same key if they have the same client,
- * parameters (in any order) and proved key. Ignores client assertions and the proof of the key,
- * because they differ in every request.
+ * Returns a key for comparing requests. Two requests have the same key if their client, their
+ * parameters (in any order) and their proved key are the same. Client assertions and proofs are
+ * ignored, because they differ in every request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

@@ -15,8 +15,8 @@ export function secondsLeft(expiresAt: number, now: number): number {
 }
 
 /**
- * Returns an `invalid_grant` error. The client gets the same description for every reason, because
- * the exact reason would only help an attacker. `detail` appears only in the log.
+ * Returns an `invalid_grant` error. The client receives the same description for every reason,
+ * because the exact reason would only help an attacker. Only the log contains `detail`.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -32,15 +32,15 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** For each kind of grant, its name in the log, and whether a refusal removes a stored response. */
+/** For each kind of grant: its name in the log, and whether a refusal deletes a stored response. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
 /**
- * Why the store issued no tokens. The request passed all checks, but the grant changed in the
- * meantime.
+ * Why the store issued no tokens although the request passed all checks. The stored grant changed
+ * in the meantime.
  */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
@@ -49,7 +49,7 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   taken: 'was used by another request, or its authorization was revoked',
 };
 
-/** Turns the store's result for a code or refresh token into a response and audit events. */
+/** Turns the store's result of using a code or refresh token into a response and audit events. */
 export class Outcomes {
   readonly #grantType: Grant;
   readonly #parts: GrantParts;
@@ -66,8 +66,9 @@ export class Outcomes {
   /**
    * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not.
    *
-   * If the result is unknown, stores the response, in case the client repeats the request, and
-   * throws the store's error. The request is checked again before a stored response is sent.
+   * If it is unknown whether they were issued, throws the store's error, and stores the response in
+   * case the client repeats the request. The server checks the repeated request again before it
+   * sends the stored response.
    */
   respond(
     form: Parameters,
@@ -103,7 +104,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // A stored response may be sent later, so compute the remaining lifetime of the token again.
+    // A stored response may be sent later, so compute the token's remaining lifetime again.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

@@ -7,17 +7,17 @@ import type { Issuing } from './issuing.ts';
 import type { LostAnswers } from './lost-answers.ts';
 import type { RefreshRules, SecondUses } from './second-uses.ts';
 
-/** The parts that all grants of a server share. */
+/** The objects that all grants of a server share. */
 export interface GrantParts {
-  /** The server's shared parts. */
+  /** The objects that the whole server shares. */
   readonly server: Server;
-  /** Creates tokens. Features can check tokens first and refuse them. */
+  /** Creates tokens. Features can check the tokens first and refuse them. */
   readonly issuing: Issuing;
   /** Stores responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;
   /** The APIs that tokens are for. */
   readonly resources: ProtectedResources;
-  /** Checks whether a response may go to a redirect URI of the client. */
+  /** Decides whether a response may be sent to a redirect URI of the client. */
   readonly mayRedirect: MayRedirect;
   /**
    * Decides how the server responds to a second use of a refresh token. Null if every second use is

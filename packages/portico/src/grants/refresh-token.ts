@@ -31,23 +31,23 @@ interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token that the client sent. */
   readonly presented: string;
-  /** The mark of the authorization. All of its refresh tokens contain it. */
+  /** The mark: a string in all refresh tokens of the authorization. */
   readonly mark: string | null;
   readonly now: number;
 }
 
 /**
- * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
+ * Exchanges a refresh token for a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
  * can be used only once.
  *
- * With the profile fapi2, the response contains the same refresh token, because the client can use
- * the token only with its key (decision 45).
+ * With the profile fapi2, the response contains the same refresh token again, because only the
+ * client's key makes the token usable (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   readonly #replays: Replays;
-  /** Decides about second uses of a token. Null if every second use is a replay. */
+  /** Decides what happens after a second use of a token. Null if every second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
@@ -82,12 +82,12 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a token that is bound to a key, if the request does not prove this key. The
+   * Refuses a token that is bound to a key if the request does not prove that key. The
    * authorization stays valid, so an attacker who has only the token cannot end it.
    *
-   * In one case, the authorization ends: it had refresh tokens without a key and was bound to a key
-   * later, and now a used token arrives without that key. An attacker may have been the first to
-   * prove a key, and this request may come from the real client.
+   * There is one exception: the authorization had refresh tokens without a key and was bound to a
+   * key later, and now a used token arrives without that key. An attacker may have proved a key
+   * first, and this request may be the real client's. So the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -97,8 +97,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a used token. Within the retry window, returns the first response again. After that, a
-   * second use is a replay. The client and an attacker may both have the token, so the
+   * Handles a used token. During the retry window, returns the first response again. After that,
+   * the second use is a replay: both the client and an attacker may have the token, so the
    * authorization ends.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
@@ -127,7 +127,7 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /** Runs all checks for an unused token. Returns the request for new tokens. */
+  /** Runs all checks for an unused token. Returns the request for the new tokens. */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -149,8 +149,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a token that another request has used since this request checked it. Within the retry
-   * window, the two requests get the same response.
+   * Handles a token that another request has used after this request was checked. During the retry
+   * window, both requests receive the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -186,8 +186,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Throws unless the request asks for the scopes that the first response contained. A request for
-   * other scopes would need a different access token.
+   * Throws unless the request names the scopes that the first response contained. Other scopes
+   * would need another access token.
    */
   #requireSame(
     client: Client,

@@ -9,29 +9,31 @@ export interface EndedAccess {
    * tokens.
    */
   readonly authorizations: number;
-  /** How many access tokens of clients themselves (client credentials) this call ended. */
+  /**
+   * How many access tokens that clients requested for themselves (client credentials) this call
+   * ended.
+   */
   readonly clientTokens: number;
   /**
-   * How many consent requests this call ended. Users had seen these requests but not answered them.
+   * How many consent requests this call ended. They had been shown to a user, who had not answered.
    */
   readonly requests: number;
   /**
-   * How many initial access tokens this call ended. These tokens let clients register themselves.
+   * How many initial access tokens this call ended. Clients register themselves with these tokens.
    */
   readonly initialAccessTokens: number;
 }
 
-/** Ends all requests in the tables of one feature that wait for a user's answer. */
+/** Ends all requests in one feature's tables that wait for a user's answer. */
 export type EndsRequests = () => Promise<void>;
 
 /**
  * Ends all codes, tokens and authorizations, and all requests that wait for an answer. `ending`
- * ends such requests in the tables of features.
+ * ends the requests in the tables of features.
  *
  * Use it after you restore a backup. The backup does not show which tokens were revoked or used
- * after it was made, so this function ends everything without exception. After the promise
- * resolves, nothing that existed when the call began is valid. The function compares ids, so it
- * does not depend on clocks.
+ * after it was made. When the promise resolves, nothing that existed when the call began is valid.
+ * The function compares ids, so it does not depend on clocks.
  */
 export async function endAllAccess(
   server: Server,
@@ -39,9 +41,8 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End waiting requests before authorizations, in this order: sign-in, then consent. If a user
-  // answers a request at the same time, the next step ends the resulting consent request or
-  // authorization.
+  // End requests before authorizations: first those that wait for a sign-in, then those that wait
+  // for consent. If a user continues one of them at the same time, the next step ends the result.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
@@ -69,9 +70,9 @@ export async function endAllAccess(
 }
 
 /**
- * Ends authorizations that were started without the consent page because of an authorization with
- * an id up to `newest`. Such authorizations can let other authorizations start at the same time. So
- * this function searches again until it finds no active authorization.
+ * Ends authorizations that started without the consent page because of an authorization with an id
+ * of at most `newest`. Other authorizations can start from these at the same time, so this function
+ * searches again until it finds no active authorization.
  */
 async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;

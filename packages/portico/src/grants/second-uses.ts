@@ -6,7 +6,7 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Repeats the response to an earlier request that got tokens with these scopes. Throws if the
+ * Repeats the response to an earlier request that received tokens with these scopes. Throws if the
  * server would refuse that request now.
  */
 export type Again = (
@@ -21,12 +21,12 @@ export type Again = (
  * second use is a replay (`replay-response.ts`).
  */
 export interface SecondUses {
-  /** Returns the first response in encrypted form, for the store to keep. */
+  /** Returns the first response in encrypted form. The store keeps it. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
-   * Returns the first response again if it may be repeated, or null if this use is a replay. Throws
-   * if the server would refuse the request now, or if the request differs from the first request.
-   * If this method throws, the authorization stays active.
+   * Returns the first response again if the server may repeat it, or null if this use is a replay.
+   * Throws if the server would refuse the request now, or if the request differs from the first
+   * one. If it throws, the authorization stays active.
    */
   answer(
     request: TokenRequest,
@@ -40,8 +40,8 @@ export interface RefreshRules {
   /** Repeats an earlier response, if the server would still accept the request. */
   readonly again: Again;
   /**
-   * Throws unless the request asks for the same resource and scopes as the first use. `scopes` are
-   * the scopes that the first use received.
+   * Throws unless the request names the same resource and scopes as the first use. `scopes` are the
+   * scopes that the first use received.
    */
   readonly requireSame: (
     client: Client,

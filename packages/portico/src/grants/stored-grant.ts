@@ -24,8 +24,8 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
 }
 
 /**
- * Returns why the request cannot use a grant that is bound to a key: the request proved no key or
- * another key (RFC 9449 sections 5 and 10). The reason is for the log.
+ * Returns why the request cannot use a grant that is bound to a key: it proved no key, or another
+ * one (RFC 9449 sections 5 and 10). The reason is for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
   const proven = proved === null ? 'no key' : 'another key';
@@ -36,18 +36,15 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
-/**
- * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience, because
- * such tokens would not work.
- */
+/** Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. */
 export function requireKnownAudience({ audience }: Family, resources: Resources): void {
   const refused = resources.grantRefusal(audience);
   if (refused !== null) throw invalidGrant(refused);
 }
 
 /**
- * Throws `invalid_grant` if the client no longer has a grant type with which people can give it
- * access. Without such a grant type, none of the client's authorizations is valid.
+ * Throws `invalid_grant` if the client no longer has any grant type with which people can give it
+ * access. None of the client's authorizations is valid then.
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
@@ -55,8 +52,8 @@ export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
 }
 
 /**
- * Returns the scopes of the grant that still apply: the client is registered for them, and the
- * resource offers them. Throws `invalid_scope` if none are left.
+ * Returns the grant's scopes that the client is still registered for and that the resource still
+ * offers. Throws `invalid_scope` if none remain.
  */
 export function requireScopesInForce(
   family: Family,
@@ -75,8 +72,8 @@ export function requireScopesInForce(
 
 /**
  * Returns a function that repeats a response. The function checks what may have changed since the
- * grant was used: the client, the account, and the scopes. It does not check whether the grant has
- * expired, because the grant was used in time.
+ * grant was used: the client, the account, and the scopes. It does not check the grant's expiry,
+ * because the grant was valid when it was used.
  */
 export function againFor(
   grant: Grant,
@@ -101,7 +98,7 @@ export function againFor(
       clock(),
     );
     // The row of an expired token stays for an hour, but the row of a revoked token is removed
-    // immediately. If the row is missing, the token was therefore revoked.
+    // immediately. So if the row is missing, the token was revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(
       { client, family, user, scopes, thumbprint, nonce, now: clock() },

@@ -7,16 +7,18 @@ export interface Visitor {
   readonly user: UserInterface;
   /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** When the server began to read the person from the host, in milliseconds since 1970. */
+  /** When the server began to ask the host for the person, in milliseconds since 1970. */
   readonly readAt: number;
   /** The request that the browser sent, for log lines. */
   readonly request: Request;
 }
 
-/** The number of base64url characters that 128 bits need. */
+/**
+ * The minimum length of a browser secret: the number of base64url characters that 128 bits need.
+ */
 const SHORTEST_SECRET = 22;
 
-/** Reads the accounts of the host. An account that may no longer sign in counts as missing. */
+/** Reads the host's accounts. An account that may no longer sign in counts as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
   readonly #clock: () => number;
@@ -39,8 +41,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the person who is signed in to the browser that sent this request, or null. A request
-   * with an access token counts as not signed in.
+   * Returns the person who is signed in to the browser that sent this request, or null. Returns
+   * null for a request with an access token.
    */
   async visitor(request: Request): Promise<Visitor | null> {
     if (isBearerRequest(request, this.#tokenSchemes)) return null;
@@ -55,8 +57,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the host's browser secret. Throws if the secret is too short: an attacker could guess
-   * it and reuse the consent in another browser.
+   * Returns the host's browser secret. Throws if the secret is too short, because an attacker could
+   * guess it and use the person's consent in another browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -81,8 +83,8 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Returns whether the host answered yes. Accepts `true` and 1, which SQLite and MariaDB store for
- * `true`. Every other value means no, for example a promise, a list of rows or a string.
+ * Whether the host's answer is yes: `true`, or 1, which SQLite and MariaDB store for `true`. Every
+ * other value means no, for example a promise, a list of rows or a string.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

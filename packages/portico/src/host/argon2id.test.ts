@@ -58,8 +58,8 @@ describe('argon2id', () => {
       `$argon2id$v=19$${parameters}$${salt}$${tag}`;
 
     /**
-     * Returns the parameters with which the engine is called. The engine answers immediately, with
-     * a tag that no hash has.
+     * Returns the parameters that the engine is called with. The engine responds immediately, with
+     * a tag that matches no hash.
      */
     async function askedFor(hash: string): Promise<readonly string[]> {
       const { argon2 } = crypto;

@@ -4,7 +4,9 @@ import type { PasswordHasher } from './password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** The cost of each hash (RFC 9106 section 3.1), and how many hashes run at the same time. */
+/**
+ * The cost of each hash (RFC 9106 section 3.1), and how many hashes are computed at the same time.
+ */
 export interface Argon2idOptions {
   /** The memory for one hash, in KiB. Defaults to 47104 (46 MiB). */
   readonly memory?: number;
@@ -13,8 +15,8 @@ export interface Argon2idOptions {
   /** The number of memory lanes. Defaults to 1. */
   readonly parallelism?: number;
   /**
-   * How many hashes run at the same time. Defaults to 2. Each one uses a thread in Node's pool,
-   * which file access, DNS and signatures also need.
+   * How many hashes are computed at the same time. Defaults to 2. Each one uses a thread in Node's
+   * pool, which file access, DNS and signatures also need.
    */
   readonly atOnce?: number;
 }
@@ -26,17 +28,17 @@ interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
 
 const HASH =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/** The maximum parameters of a stored hash: 1 GiB of memory, 16 passes, 16 lanes. */
+/** The highest parameters that a stored hash may have: 1 GiB of memory, 16 passes, 16 lanes. */
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
  * Returns a hasher for argon2id. The default parameters are the OWASP recommendation: 46 MiB, one
  * pass, one lane. Hashes are PHC strings.
  *
- * Do not use less than 32 MiB: Node would keep such blocks, one for each thread in its pool. Larger
- * blocks are freed immediately (decision 13).
+ * Do not use less than 32 MiB. Node keeps such blocks of memory, one for each thread in its pool,
+ * and frees only larger blocks immediately (decision 13).
  *
- * Networks take turns, so many hashes from one network delay only that network. `network` returns
+ * Networks take turns, so many hashes for one network delay only that network. `network` returns
  * the current network. It is not called if the work runs for a known caller.
  */
 export function createArgon2id(
@@ -64,14 +66,14 @@ export function createArgon2id(
 }
 
 /**
- * How many hashes may wait, in total and per network. They take a few seconds. Further hashes are
- * refused.
+ * How many hashes may wait, in total and per network. Computing them takes a few seconds. Further
+ * hashes are refused.
  */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. Does not import `argon2` by name: this file must load in Node versions without
- * it.
+ * Computes the hash. Does not import `argon2` by name, because this file must also load in Node
+ * versions that do not export it.
  */
 async function computeTag(
   password: string,

@@ -26,7 +26,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueS
         refused.push(error instanceof OverloadedError ? network : 'for another reason');
       });
     },
-    /** Ends the running work, one piece after the other, until nothing is left. */
+    /** Ends the running tasks, one after the other, until none remain. */
     serve: async (times = Infinity) => {
       await settled();
       for (let count = 0; count < times && ends.length > 0; count += 1) {

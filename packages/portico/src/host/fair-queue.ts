@@ -17,9 +17,9 @@ interface Turn {
 
 /**
  * A queue in which networks take turns. Each network with waiting tasks is served once before any
- * network is served again. So many requests from one network delay only that network.
+ * network is served again, so many requests from one network delay only that network.
  *
- * If the queue is full, a network with fewer waiting tasks can still add a task. The queue then
+ * When the queue is full, a network with fewer waiting tasks can still add a task. The queue then
  * rejects the last task of the network with the most waiting tasks.
  */
 export class FairQueue {
@@ -59,9 +59,9 @@ export class FairQueue {
   }
 
   /**
-   * Makes room in a full queue: rejects the last task of the network with the most waiting tasks.
-   * Throws an OverloadedError instead if that network would then have fewer tasks than the network
-   * of the new task. `share` is how many tasks of the new task's network are waiting.
+   * Makes room in a full queue by rejecting the last task of the network with the most waiting
+   * tasks. If that network would then have fewer tasks than the new task's network, throws an
+   * OverloadedError instead. `share` is how many tasks of the new task's network are waiting.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -3,9 +3,9 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from '../crypto.ts';
 
 /**
- * Returns a token that protects a form against forged requests (CSRF). A page on another site
- * cannot know the token, because it is a hash with the browser secret as its key. `about` starts
- * with the form's name, followed by what the form does, to what, and for whom.
+ * Returns a token that protects a form against forged requests (CSRF). The token is a hash with the
+ * browser secret as its key, so a page on another site cannot know it. `about` lists the form's
+ * name, what the form does, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);

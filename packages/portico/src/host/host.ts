@@ -6,13 +6,13 @@ import type { PersonReference, UserInterface } from '../person.ts';
 
 /**
  * The interface that your application implements. Portico has no accounts, sign-in or permissions.
- * It asks your host at every request and trusts the result. It never calls a host method inside a
+ * It calls your host for every request and trusts the result. It never calls a host method inside a
  * store transaction.
  *
- * `Context` is the type of every method's last argument: the value that the mount passes along with
- * a request. In Express it is `req`, and in Fastify it is `request`. With `portico/fetch`, it is
- * the value that you pass to the handler. Outside of a request, for example in a console command,
- * it is undefined.
+ * `Context` is the type of every method's last argument. The mount passes this value with each
+ * request. In Express it is `req`, and in Fastify it is `request`. With `portico/fetch`, it is the
+ * value that you pass to the handler. Outside a request, for example in a console command, it is
+ * undefined.
  */
 export interface Host<Context = unknown> {
   /**
@@ -20,96 +20,97 @@ export interface Host<Context = unknown> {
    * the person.
    */
   signedIn(request: Request, context: Context): Promise<PersonReference | null>;
-  /** Loads an account's current data, never from a cache. Returns null for an unknown account. */
+  /** Loads an account's current data. Do not use a cache. Returns null for an unknown account. */
   loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
    * Returns the account of a person that an identity provider has identified, or null if the person
-   * has no account. Issuer, tenant and subject together identify the person. Never use an email
-   * address instead.
+   * has no account. Issuer, tenant and subject together identify the person. Never look a person up
+   * by email address instead.
    *
-   * Portico calls this for each assertion, and whenever a token from an assertion is used, so you
+   * Portico calls this for each assertion, and each time a token from an assertion is used, so you
    * can end access at any time. Without this method, Portico uses the links that an operator adds
    * with `oauth:link:create`.
    */
   accountFor?(assertion: AssertedAccount, context: Context): Promise<PersonReference | null>;
   /**
-   * Finds people for an administrator. `text` matches part of the name or email address, ignoring
-   * case, or the whole id. It has 1 to 100 characters. Return at most `limit` people; `limit` is a
-   * small number. Without this method, the administrator's pages find people only by provider and
-   * id.
+   * Finds people for an administrator. `text` is part of a name or email address (ignore case), or
+   * a whole id. It has 1 to 100 characters. Return at most `limit` people. Without this method, the
+   * administrator's pages find people only by provider and id.
    */
   findPeople?(text: string, limit: number, context: Context): Promise<readonly UserInterface[]>;
   /**
-   * Your sign-in page. After sign-in, it must redirect to `returnTo`, a path in your application.
-   * If you give a path, for example `/login`, Portico adds `returnTo` as the parameter `return_to`.
+   * Your sign-in page. After sign-in, the page must redirect to `returnTo`, a path in your
+   * application. If you give a path, for example `/login`, Portico adds `returnTo` as the parameter
+   * `return_to`.
    */
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
    * Whether your sign-in page shows which application the person signs in for. If true, Portico
-   * stores this information in an encrypted cookie for the path of `loginUrl`, and your page reads
-   * it with `AuthorizationServer.waitingFor`. Default: false.
+   * stores this information in an encrypted cookie for the path of `loginUrl`. Your page reads it
+   * with `AuthorizationServer.waitingFor`. Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
    * Ends the session in this browser, so that another person can sign in. The browser secret must
    * change too.
    *
-   * You can also give the path of a sign-out page, for example `/logout`. The page must then
-   * redirect to its parameter `return_to`. Without `signOut`, the button "Not you?" ends the
-   * request and tells the person what to do next. Needed for `oauth_server:logout`.
+   * Instead of a function, you can give the path of a sign-out page, for example `/logout`. After
+   * sign-out, the page must redirect to its parameter `return_to`. Without `signOut`, the button
+   * "Not you?" ends the request and tells the person what to do next. Required for
+   * `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
    * Returns when and how the signed-in person last authenticated in this session, for example with
-   * a password or a passkey. Using an existing session does not count as an authentication. Returns
-   * null if you do not know. Needed for `oauth_server:reauthentication`.
+   * a password or a passkey. Continuing an existing session is not an authentication. Returns null
+   * if unknown. Required for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**
    * Your page where a signed-in person authenticates again. After that, the page must redirect to
    * `returnTo`, a path in your application. If you give a path, for example `/login/again`, Portico
    * adds two parameters: `returnTo` as `return_to`, and the levels that the client requests as
-   * `acr_values`. Needed for `oauth_server:reauthentication`.
+   * `acr_values`. Required for `oauth_server:reauthentication`.
    */
   readonly reauthenticateUrl?:
     string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);
   /**
    * Returns a random secret for this browser session, with at least 128 bits (22 base64url
-   * characters). Portico uses it to bind consent to the browser and the person.
+   * characters). Portico uses it to bind the person's consent to this browser.
    *
-   * The secret must stay the same while a person is signed in, and change when the person signs out
-   * or another person signs in. Portico never sends it to a browser or client. Without this method,
-   * Portico sets a cookie.
+   * The secret must not change while a person is signed in. It must change when the person signs
+   * out or another person signs in. Portico never sends it to a browser or client. Without this
+   * method, Portico sets a cookie.
    */
   browserSecret?(request: Request, context: Context): Promise<string>;
   /**
-   * Returns the id of the session that the person is signed in to, or null if you do not know it.
-   * The id must stay the same while the person is signed in, and a new sign-in must get a new id.
-   * Portico stores only a hash of the id and never sends it to a client.
+   * Returns the id of the session that the person is signed in to, or null if unknown. The id must
+   * not change while the person is signed in. A new sign-in must create a new id. Portico stores
+   * only a hash of the id and never sends it to a client.
    *
    * When a session ends, call `AuthorizationServer.sessionEnded` with the same id. If `signOut` is
-   * a function, Portico makes this call for sign-outs on its own pages. Needed for
+   * a function, Portico makes this call for sign-outs on its own pages. Required for
    * `oauth_server:back_channel_logout`.
    */
   sessionId?(request: Request, context: Context): Promise<string | null>;
-  /** Hashes client secrets. You can use your password hasher. Default: argon2id. */
+  /** Hashes client secrets. You can use your application's password hasher. Default: argon2id. */
   readonly passwordHasher?: PasswordHasher;
-  /** Renders a view, for example `oauth/consent`. Default: Portico renders the built-in views. */
+  /** Renders a view, for example `oauth/consent`. Default: Portico's built-in views. */
   render?(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
    * Returns the client's IP address, with or without a port, or null if it is unknown. Portico uses
    * the address to slow down guessing. Behind a proxy, return the address that the proxy reports.
-   * Portico treats any other text as null.
+   * Portico ignores a text that is not an IP address.
    *
    * Default: `ip` of the framework's request, which follows the proxy setting of Express, Fastify
    * or Koa. Without `ip`, the remote address of Node's connection.
    */
   clientAddress?(request: Request, context: Context): string | null;
   /**
-   * Receives an event for your audit log. The server waits for the result before it responds.
-   * Default: Portico writes a line to the log.
+   * Receives an event for your audit log. The server waits for the returned promise before it
+   * responds. Default: Portico writes a line to the log.
    */
   audit?(event: AuditEvent, context: Context): Promise<void>;
   /**
@@ -119,19 +120,19 @@ export interface Host<Context = unknown> {
   readonly log?: Log;
   /**
    * Called once for each browser request, after Portico has created the response and before it
-   * sends the response. If you store the session in a cookie, append its `Set-Cookie` to
-   * `response.headers`. Not called for requests from clients, because clients have no session.
+   * sends it. If you store the session in a cookie, append its `Set-Cookie` to `response.headers`.
+   * Not called for requests from clients, because they have no session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
 /**
- * The person that a trusted issuer identifies in an assertion, by the claims `iss`, `tenant` and
- * `sub`. Compare all three: an issuer may use the same `sub` for different people in different
- * tenants.
+ * The person that a trusted issuer identifies in an assertion with the claims `iss`, `tenant` and
+ * `sub`. Compare all three claims, because an issuer may use the same `sub` for different people in
+ * different tenants.
  */
 export interface AssertedAccount {
-  /** The issuer, as in `oauth_server:trusted_issuers`. */
+  /** The issuer, as configured in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
   /** The issuer's tenant, as configured. Null if the issuer has no tenant. */
   readonly tenant: string | null;
@@ -141,7 +142,7 @@ export interface AssertedAccount {
 
 /** When and how a person authenticated. */
 export interface Authentication {
-  /** The time of the authentication, to the millisecond. */
+  /** When the person authenticated. */
   readonly at: Date;
   /** The level of assurance of the authentication: `acr` in OpenID Connect Core section 2. */
   readonly acr?: string | undefined;
@@ -149,15 +150,19 @@ export interface Authentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** How a person should authenticate. */
+/** How a client asks that a person authenticates. */
 export interface AskedAuthentication {
   /**
-   * The accepted levels of assurance, the preferred level first. Empty if any level is accepted.
+   * The levels of assurance that the client accepts, the preferred level first. Empty if it accepts
+   * any level.
    */
   readonly acrValues: readonly string[];
 }
 
-/** A host with all methods and properties. Its methods use the current request's context. */
+/**
+ * A host with all methods and properties. Its methods pass the current request's context to your
+ * host.
+ */
 export interface CompleteHost {
   /** See `Host.signedIn`. */
   signedIn(request: Request): Promise<PersonReference | null>;
@@ -169,10 +174,10 @@ export interface CompleteHost {
   readonly accountFor: ((assertion: AssertedAccount) => Promise<PersonReference | null>) | null;
   /** See `Host.findPeople`. Null if the host has no such method. */
   readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
-  /** See `Host.browserSecret`. The server calls it for the signed-in person. */
+  /** See `Host.browserSecret`. `person` is the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
-   * See `Host.signOut`. Returns the URL that the browser opens next. This page then redirects to
+   * See `Host.signOut`. Returns the URL that the browser opens next. That page then redirects to
    * `returnTo`. Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;

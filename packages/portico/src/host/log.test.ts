@@ -226,7 +226,7 @@ describe('the log', () => {
       const log = openLog({ file });
       log.info('x'.repeat(2000));
       log.info('lost');
-      // Now there is space for a line again.
+      // The file has space for a line again.
       truncateSync(file, 100);
       log.info('one');
       log.info('two');
@@ -243,7 +243,7 @@ describe('the log', () => {
   });
 
   test('waits once for a reader of standard output that stops reading', async () => {
-    // This test would time out if the log waited for the reader at each line.
+    // If the log waited for the reader at each line, this test would time out.
     const program = `
       import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
       // Node no longer waits when this process writes to the pipe.

@@ -6,18 +6,18 @@ import { jsonText } from '../http/json.ts';
 /** Where to write the log, and which levels to write. */
 export interface LogOptions {
   /**
-   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the process's
-   * account can read a new file and its folder. If root creates them in another user's folder, they
-   * belong to that user.
+   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the account that
+   * runs the process can read a new log file and its folder. If root creates them in another user's
+   * folder, they belong to that user.
    */
   readonly file: string;
   /** The lowest level to write: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that can be closed. After closing, all earlier lines have been written. */
+/** A log that can be closed. When `close` resolves, all earlier lines have been written. */
 export interface ClosableLog extends Log {
-  /** Closes the file. Lines that are logged after that are dropped. */
+  /** Closes the file. Lines that are logged after `close` are dropped. */
   close(): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log with one JSON object per line. Fills in `{placeholders}` in messages from the
- * context. Opens the file immediately.
+ * Opens a log with one JSON object per line. Replaces `{placeholders}` in messages with values from
+ * the context. Opens the file immediately.
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);
@@ -58,7 +58,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // Do not write after closing. By then, another file may have the same descriptor number.
+      // Do not write after closing, because another file may then have the same descriptor number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -80,16 +80,19 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** The standard streams. They are never closed, because other code also writes to them. */
+/**
+ * The descriptors of the standard streams. They are never closed, because other code also writes to
+ * them.
+ */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long a slow reader can block the process for one line, in milliseconds. After that, lines are
- * dropped until the reader accepts data again.
+ * How long one line can wait for a slow reader, in milliseconds. The process is blocked meanwhile.
+ * After that, lines are dropped until the reader accepts data again.
  */
 const LONGEST_WAIT = 1000;
 
-/** The state of the previous line of a stream. */
+/** What happened to the previous line of a stream. */
 export interface LineState {
   /** Whether only part of the line was written. */
   brokeOff: boolean;
@@ -98,9 +101,9 @@ export interface LineState {
 }
 
 /**
- * Returns a function that writes a line before it returns, so that no line is lost when the process
- * ends. A line that cannot be written, for example because the disk is full, is dropped. A log must
- * never end the application.
+ * Returns a function that writes a line synchronously, so that no line is lost when the process
+ * ends. Drops a line that cannot be written, for example because the disk is full, because the log
+ * must never end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   const before: LineState = { brokeOff: false, wasStuck: false };
@@ -108,14 +111,17 @@ function lineWriter(descriptor: number): (line: string) => void {
     try {
       writeLine(descriptor, line, before);
     } catch {
-      // The error cannot be reported anywhere else.
+      // There is no other place to report this error.
     }
   };
 }
 
 const LINE_FEED = 0x0a;
 
-/** Writes a line, or throws. After a partial line, begins a new line first. */
+/**
+ * Writes a line. Throws if it cannot be written. If only part of the previous line was written,
+ * begins a new line first.
+ */
 export function writeLine(descriptor: number, line: string, before: LineState): void {
   const bytes = Buffer.from(`${before.brokeOff ? '\n' : ''}${line}\n`);
   const until = performance.now() + (before.wasStuck ? 0 : LONGEST_WAIT);
@@ -134,8 +140,8 @@ export function writeLine(descriptor: number, line: string, before: LineState): 
 }
 
 /**
- * Serialize each field separately. A field that fails or has a `toJSON` must not affect other
- * fields.
+ * Serialize each field separately, so that a field that throws or has a `toJSON` does not affect
+ * other fields.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -146,8 +152,8 @@ function asJson(fields: LogContext): string {
 }
 
 /**
- * Returns an error's fields, which JSON would leave out. Used for the field `err`, the usual name
- * for an error.
+ * Returns an error's fields, which JSON would leave out. For the field `err`, the usual name of a
+ * logged error.
  */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {
@@ -167,7 +173,7 @@ function valueAsJson(key: string, value: unknown): string | undefined {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // Keep an error's code, for example ECONNREFUSED. It is not a secret.
+      // Show an error's code, for example ECONNREFUSED. It is not a secret.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -183,20 +189,20 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** Objects and lists are shown as text, without secrets, down to this depth. */
+/** How many levels of nested objects and lists are shown as text, without secrets. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   if (typeof value !== 'object' || value === null || depth < 0) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
-  // Types whose text does not come from their fields.
+  // These types have their own text, which does not depend on their fields.
   const isOpaque = value instanceof Error || ArrayBuffer.isView(value) || inspect.custom in value;
   if (isOpaque || Object.keys(value).length === 0) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
   const copy = Object.fromEntries(
     shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
   );
-  // Keep the name of the class.
+  // The copy keeps the name of the class.
   return Object.setPrototypeOf(copy, Object.getPrototypeOf(value) as object | null) as unknown;
 }
 

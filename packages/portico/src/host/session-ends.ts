@@ -5,24 +5,27 @@ import { personProblem, type PersonReference } from '../person.ts';
 export type EndedSessions =
   /** One session, identified by the id that `Host.sessionId` returns. */
   | { readonly session: string }
-  /** All sessions of a person. If you set `except`, that session is kept. */
+  /** All sessions of a person, except the session with the id `except`, if set. */
   | { readonly person: PersonReference; readonly except?: string };
 
 /**
- * Call this after the commit. The function that your application gets never rejects, because the
- * change is already committed: it logs errors instead.
+ * Call this after the commit. The function that `sessionEndedIn` returns never rejects, because the
+ * change is already committed. It logs errors instead.
  */
 export type AfterCommit = () => Promise<void>;
 
-/** Called in the transaction that ends sessions of the application. Use only this connection. */
+/**
+ * Called in the transaction that ends sessions of the application. Use no other connection for the
+ * store.
+ */
 export type OnSessionEnd = (
   connection: SqlConnection,
   ended: EndedSessions,
 ) => Promise<AfterCommit>;
 
 /**
- * Returns the `sid` that this browser session has in ID tokens for this client. Returns null if no
- * ID token for this client can belong to the session.
+ * Returns the `sid` of this browser session in ID tokens for this client. Returns null if no ID
+ * token for this client can belong to the session.
  */
 export type FindSid = (request: Request, clientId: string) => Promise<string | null>;
 
@@ -32,14 +35,14 @@ export class SessionEnds {
   readonly #listeners: () => readonly OnSessionEnd[];
   readonly #log: () => Log;
 
-  /** Calls `listeners` and `log` only after every feature has started. */
+  /** `listeners` and `log` are first called after every feature has started. */
   constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
     this.#log = log;
   }
 
-  /** Whether any feature listens for the end of sessions. */
+  /** Whether any feature needs to know when sessions end. */
   get isHeard(): boolean {
     return this.#listeners().length > 0;
   }

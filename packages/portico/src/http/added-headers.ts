@@ -1,10 +1,10 @@
 /**
- * Whether to add Portico's value of this response header to the application's value. If not,
- * Portico's value replaces it.
+ * Whether Portico's value of this response header is added to the application's value. If not,
+ * Portico's value replaces the application's value.
  *
  * `Access-Control-Expose-Headers` is added only if Portico's response has no
- * `Access-Control-Allow-Origin`. In that case, the CORS settings of the application decide which
- * origins are allowed.
+ * `Access-Control-Allow-Origin`. Without that header, the application's own CORS settings decide
+ * which origins may read the response.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
   return isAddedTo(name, headers.has('access-control-allow-origin'));
@@ -17,5 +17,5 @@ export function isAddedTo(name: string, allowsOrigin: boolean): boolean {
   return name === 'vary' || (name === EXPOSED_HEADERS && !allowsOrigin);
 }
 
-/** Lists the headers that pages of other origins may read (CORS). */
+/** The header that lists which response headers a page of another origin may read (CORS). */
 export const EXPOSED_HEADERS = 'access-control-expose-headers';

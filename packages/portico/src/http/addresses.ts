@@ -17,16 +17,16 @@ export function canonicalAddress(text: string): string | null {
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Reject an address with two zones. Only one zone has been removed so far, and Node would accept
-  // an address with the other zone.
+  // Reject an address with two zones. Only one zone has been removed so far, and Node accepts an
+  // address with a zone.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Returns the network that limits apply to. For IPv4, this is the address itself. For IPv6, it is
- * the address's /64, because one caller can use any address in it. `address` comes from
+ * Returns the network that a rate limit counts. For IPv4, this is the address itself. For IPv6, it
+ * is the address's /64, because one caller can use every address in a /64. `address` comes from
  * `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
@@ -36,8 +36,7 @@ export function findNetwork(address: string | null): string | null {
 }
 
 /**
- * Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"), which is the same as in RFC
- * 5952.
+ * Returns the address as in URLs (WHATWG URL, "IPv6 serializer"). RFC 5952 requires the same form.
  */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -1,13 +1,13 @@
 /**
- * The path of the endpoints on their origin: `base_path`. It is empty, or a path such as `/auth`.
- * It is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the names or
- * paths of cookies.
+ * The setting `base_path`: the path that all endpoints start with. It is empty, or a path such as
+ * `/auth`. It is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the name
+ * or path of every cookie.
  */
 
 /**
- * Returns all problems of a base path. The list is empty for a valid or empty path. Only unreserved
- * characters (RFC 3986 section 2.3) are allowed. They can be written in only one way, and have no
- * special meaning in routers or in a cookie's `Path`.
+ * Returns all problems of a base path, or an empty list for a valid or empty path. Only unreserved
+ * characters (RFC 3986 section 2.3) are allowed. They can be written in only one way, and routers
+ * and a cookie's `Path` give them no special meaning.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -26,8 +26,8 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
 ];
 
 /**
- * Returns the problems of `base_path_stripped`. This setting requires a base path that the proxy
- * can remove.
+ * Returns the problems of `base_path_stripped`. The setting needs a base path, because otherwise
+ * the proxy has nothing to remove.
  */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
@@ -36,9 +36,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name of a cookie for the whole origin. The name contains the base path, so that two
- * installations on one origin use different cookies. They cannot use different cookie paths,
- * because the prefix `__Host-` requires the path `/`.
+ * Returns the name of a cookie that the browser sends to the whole origin. The name contains the
+ * base path, so that two installations on one origin use different cookies. Different cookie paths
+ * are not possible, because the prefix `__Host-` requires the path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

@@ -68,7 +68,7 @@ describe("the Authorization of Node's request", () => {
     expect(readAuthorization({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
     expect(readAuthorization({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
     expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
-    // A header value that looks like the name does not match. Another name of the same length does
+    // The value `Authorization` is not a header name. Another header name of the same length does
     // not match either.
     expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe(
       'Bearer a',
@@ -88,7 +88,7 @@ describe("the Authorization of Node's request", () => {
   });
 
   test('is all of them if there are several, which is not a token', () => {
-    // The text after a value that looks like the name belongs to another name.
+    // The second `Authorization` is a value, so the text after it is a header name.
     expect(
       of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b'),
     ).toBe('Bearer a, Bearer b');

@@ -25,15 +25,15 @@ function buildPattern(scheme: string): RegExp {
 
 /**
  * Reads a Bearer token. Returns null if the header is missing or has another scheme. All code that
- * reads tokens from headers uses this function or `parseScheme`.
+ * reads tokens from headers calls this function or `parseScheme`.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
 /**
- * Reads a token with another scheme, like `parseBearer`. Call this only if that scheme is turned
- * on.
+ * Reads a token with another scheme, like `parseBearer`. Call this only if the server accepts that
+ * scheme.
  */
 export function parseScheme(
   scheme: string,
@@ -44,9 +44,9 @@ export function parseScheme(
 }
 
 /**
- * Whether a request has an `Authorization` header with Bearer or one of these token schemes, even
- * if the token is not valid. Portico reads no session and no cookies from such a request, so the
- * CSRF check may be skipped.
+ * Whether a request has an `Authorization` header with Bearer or one of these schemes, even if the
+ * token is not valid. The CSRF check can skip such a request, because Portico reads no session and
+ * no cookies from it.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -68,9 +68,9 @@ interface NodeRequest {
 }
 
 /**
- * Returns the `Authorization` header of a Node request. If there are several such fields, joins
- * them with commas (RFC 9110 section 5.3). The result is never a valid credential, so it does not
- * matter which field the application or a proxy checked.
+ * Returns the `Authorization` header of a Node request. Joins several `Authorization` fields with
+ * commas (RFC 9110 section 5.3). The joined value is never a valid credential. Otherwise, the
+ * application or a proxy could have checked one field while Portico reads another.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

@@ -2,9 +2,8 @@
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Thrown if the application reads the body before the endpoint can, and does not keep the body.
- * This is a mistake in the application, not in the request. So the response is 500, and the error
- * is logged.
+ * Thrown if the application read the body before the endpoint and did not keep it. This is a
+ * mistake in the application. The server responds with 500 and logs the error.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
@@ -19,13 +18,16 @@ export class BodyTakenError extends Error {
   }
 }
 
-/** Called if a body cannot be used. Throws, or returns a replacement. `cause` is the read error. */
+/**
+ * Called if a body cannot be used. Throws, or returns a value to use instead. `cause` is the read
+ * error.
+ */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns the bytes of a body. If the body is too large, reads the rest and discards it, up to a
- * limit. Otherwise the connection would close while the client is sending, and the client would not
- * get the response.
+ * Returns the bytes of a body. If the body is too large, reads and discards the rest of it, up to a
+ * limit. Otherwise, the connection would close while the client still sends, and the client would
+ * not receive the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -66,15 +68,15 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * Whether the declared length is within the limit. The HTTP parser ensures that a body has its
- * declared length, so a short body can be read without a stream.
+ * Whether the declared length is within the limit. The HTTP parser ensures that the body has its
+ * declared length, so the body can then be read without counting bytes.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** All requests share one decoder, because creating one takes as long as decoding. */
+/** One decoder for all requests, because creating a decoder takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Like `readBytes`, but returns text. */
@@ -101,7 +103,7 @@ export async function readFormText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The decoder replaces bytes that are not UTF-8 by U+FFFD, so a body with this character is not
+  // The decoder replaces bytes that are not UTF-8 with U+FFFD, so a body with this character is not
   // valid.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
@@ -127,6 +129,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // Ignore this error: the client has closed the connection.
+    // The client has closed the connection. Ignore this error.
   }
 }

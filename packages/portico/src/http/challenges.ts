@@ -1,15 +1,13 @@
 /**
- * How a resource describes tokens that are bound to a key. Such tokens have a separate
- * `Authorization` scheme. A request with such a token must prove the key.
+ * How a resource tells clients that it accepts tokens bound to a key. Such a token has its own
+ * `Authorization` scheme, and the request must contain a proof of the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, for example `DPoP`. */
   readonly scheme: string;
-  /**
-   * Whether all tokens must be bound to a key. If so, challenges do not contain the scheme Bearer.
-   */
+  /** Whether all tokens must be bound to a key. If true, refusals contain no Bearer challenge. */
   readonly required: boolean;
-  /** Additional parameters for a challenge with this scheme. */
+  /** Additional parameters of the challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Additional members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -19,7 +17,7 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** What a refusal says about tokens that are bound to a key. */
+/** How a refusal describes tokens that are bound to a key. */
 export interface BindingRefusal extends BindingOffer {
   /**
    * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
@@ -27,14 +25,14 @@ export interface BindingRefusal extends BindingOffer {
    */
   readonly presented: boolean;
   /**
-   * The data that the client needs for its next proof, sent with the response. Null if there is no
-   * data.
+   * A value that the client must use in its next proof, for example a nonce. Sent with the
+   * response. Null if the client needs no such value.
    */
   readonly answer: string | null;
 }
 
 /**
- * Returns what a refusal says about bound tokens. Pass `proof` only if the request used the scheme
+ * Returns how a refusal describes bound tokens. Pass `proof` only if the request used the scheme
  * for bound tokens.
  */
 export function bindingRefusal(
@@ -49,9 +47,9 @@ export function bindingRefusal(
 /**
  * Returns the challenges of a refusal, for `WWW-Authenticate`.
  *
- * If the request used the scheme for bound tokens, or if all tokens must be bound, returns only the
- * challenge with that scheme. Otherwise returns a challenge for each scheme. Bearer comes first,
- * because some clients read only the first challenge, and only it contains the error.
+ * If the request used the scheme for bound tokens, or if all tokens must be bound, returns one
+ * challenge with that scheme. Otherwise returns one challenge for each scheme. The Bearer challenge
+ * comes first, and only it contains the error, because some clients read only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -64,7 +62,7 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** Returns the header field with data for the next proof. Empty if there is no such data. */
+/** Returns the header field with the value for the next proof. Empty if there is no value. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null
     ? {}
@@ -73,7 +71,7 @@ export function answerFields(binding: BindingRefusal | null): Readonly<Record<st
 
 /**
  * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Leaves out parameters
- * without a value.
+ * that are null.
  */
 export function bearerChallenge(parameters: Readonly<Record<string, string | null>>): string {
   return challenge('Bearer', parameters);
@@ -81,8 +79,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // Write a quoted string (RFC 9110 section 5.6.4). If a header field cannot contain a character,
-    // setting the field throws an error.
+    // Write a quoted string (RFC 9110 section 5.6.4). Setting the field throws an error if the
+    // string contains a character that a header field cannot contain.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

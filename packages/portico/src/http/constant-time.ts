@@ -1,6 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** Whether two strings are equal. The duration of the comparison depends only on their lengths. */
+/**
+ * Whether two strings are equal. The comparison takes equally long for all strings of the same
+ * lengths, so an attacker cannot measure how many characters are right.
+ */
 export function equalInConstantTime(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -9,22 +9,22 @@ interface Answering {
 }
 
 /**
- * The request id, or a function that creates it on demand. Null if the host did not identify the
- * request.
+ * The request id, or a function that creates the id when it is first needed. Null if the host did
+ * not set one.
  */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work as part of a request. `context` is the framework's request or context object. If
- * `context` or `requestId` is missing, keeps the value of the surrounding request. If both values
- * stay the same, runs the work without a new async context.
+ * Runs work for a request. `context` is the framework's request or context object. If `context` or
+ * `requestId` is missing, the surrounding request's value is used. If both values stay the same,
+ * runs the work without a new async context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // Prefer an existing id to a function that would create a new id.
+  // Prefer an existing id to a function that would create another one.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -32,7 +32,7 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside the current request. Use it for work that belongs to several requests or runs
+ * Runs work outside the current request. For work that belongs to several requests, or that runs
  * after the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
@@ -54,9 +54,9 @@ export function currentRequestId(): string | null {
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`. If a line already
- * has an id, keeps that id. The returned log never throws: if the application's log fails, the line
- * is lost, but no request fails and the process does not end.
+ * Returns a log that adds the current request's id to each line as `requestId`, unless the line
+ * already has one. The returned log never throws: if the application's log fails, the line is lost,
+ * but the request and the process continue.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
@@ -69,10 +69,10 @@ export function withCurrentRequestId(log: Log): Log {
     (message, context) => {
       try {
         const written: unknown = log[level](message, named(context));
-        // The log function of the application may be asynchronous.
+        // The application's log function may be asynchronous.
         if (written instanceof Promise) written.catch(() => {});
       } catch {
-        // If the log fails, this cannot be logged.
+        // There is no other place to report this error.
       }
     };
   return {

@@ -1,8 +1,9 @@
 /**
  * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs
- * around names. `trim` would also remove other white space, for example a no-break space. An
- * attacker could use this: browsers let a sibling domain set a cookie named `\u00A0__Host-session`,
- * because they do not recognize the prefix in it.
+ * around names. Do not use `trim`, which also removes other white space, for example a no-break
+ * space. Browsers let a page of a sibling domain set a cookie named `\u00A0__Host-session`, because
+ * they do not recognize the prefix in that name. `trim` would turn it into the name of the session
+ * cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
@@ -18,7 +19,7 @@ export function cookiesIn(header: string): readonly (readonly [name: string, val
 
 /**
  * Removes spaces and tabs at both ends, in one pass. A regular expression would be slow, because it
- * would start again at every space within the text.
+ * would try to match at every space within the text.
  */
 function withoutSpaces(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';

@@ -15,8 +15,8 @@ function createRandom(seed: number): () => number {
 }
 
 /**
- * Creates a limiter with a fixed clock. Its random numbers are the given numbers, and after them
- * `never`.
+ * Creates a limiter with a fixed clock. Its random numbers are the given numbers. After these, they
+ * are `never`.
  */
 function limiter() {
   const time = { now: 1_000_000_000 };

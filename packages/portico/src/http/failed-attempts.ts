@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** Identifies what failures are counted for, for example one client from one network. */
+/** Names whose failures are counted together, for example those of one client from one network. */
 export interface AttemptKey {
   readonly key: string;
   /**
-   * How many failures within 15 minutes have no effect. After these, further attempts are slowed
-   * down.
+   * How many failures within 15 minutes are ignored. After these, each failure delays further
+   * attempts.
    */
   readonly free: number;
 }
@@ -30,15 +30,16 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * When the key's failures start to be forgotten, one after the other. In milliseconds since 1970.
+   * When the first of the key's failures is forgotten, in milliseconds since 1970. The others
+   * follow one after the other.
    */
   readonly leaksFrom: number;
-  /** When the next attempt is allowed, in milliseconds since 1970. */
+  /** When the next attempt with this key is allowed, in milliseconds since 1970. */
   readonly nextAt: number;
   /** The value of `nextAt` before the last attempt. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether a refused attempt was already reported as the first refused attempt. */
+  /** Whether the first refused attempt was already reported. */
   readonly reported: boolean;
 }
 
@@ -54,11 +55,12 @@ const GOES_AHEAD = 20;
 
 /**
  * Slows down guessing. After some failures, an attempt with the same key is allowed only after an
- * interval. Each interval is twice as long as the last, up to 30 seconds. The server refuses all
- * other attempts immediately, without a slow hash.
+ * interval. Each interval is twice as long as the one before, up to 30 seconds. All attempts during
+ * an interval are refused immediately, without computing a slow hash.
  *
- * So that a key is never locked, one in twenty of these other attempts is allowed at random. An
- * attacker who guesses all the time cannot predict which one, and cannot use them all up.
+ * An attacker must not be able to lock a key for its owner. So one in twenty of the attempts during
+ * an interval is allowed at random. An attacker cannot predict which one, and cannot use all of
+ * them up.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
@@ -72,9 +74,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt counts as a
-   * failure, so that many simultaneous attempts are not all allowed. If the attempt succeeds or
-   * `judge` rejects, it is no longer counted.
+   * Calls `judge`, unless the attempt must wait. While `judge` runs, the attempt counts as a
+   * failure. Otherwise, many attempts could start before the first one fails. If the attempt
+   * succeeds or `judge` rejects, the attempt is no longer counted.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],

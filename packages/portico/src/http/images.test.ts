@@ -23,7 +23,7 @@ const JPEG = bytes(
 const RIFF = (chunk: string, ...rest: readonly (readonly number[])[]) =>
   bytes('RIFF', [0, 0, 0, 0], 'WEBP', chunk, [0, 0, 0, 0], ...rest, [0, 0, 0, 0]);
 const LOSSY = RIFF('VP8 ', [0, 0, 0, 0x9d, 0x01, 0x2a], [2, 1, 3, 0]);
-/** The width minus one and the height minus one, each in fourteen bits. */
+/** The four bytes contain the width minus one and the height minus one, each in fourteen bits. */
 const LOSSLESS = RIFF('VP8L', [0x2f], [0x01, 0x81, 0x00, 0x00]);
 const EXTENDED = RIFF('VP8X', [0, 0, 0, 0], [1, 1, 0, 2, 0, 0]);
 

@@ -1,26 +1,25 @@
 /**
- * An image's properties, read from its first bytes. The file name and the declared type do not
- * matter.
+ * An image's properties, read from its first bytes, not from the file name or the declared type.
  */
 export interface ImageFacts {
   /** The media type, for example `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-  /** In pixels. */
+  /** The width in pixels. */
   readonly width: number;
-  /** In pixels. */
+  /** The height in pixels. */
   readonly height: number;
 }
 
 /**
- * Returns the image's properties, or null for any other data. This includes SVG, because an SVG is
- * a document that can contain scripts.
+ * Returns the image's properties, or null for any other data. Returns null for SVG too, because an
+ * SVG is a document that can contain scripts.
  */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the size of the image.
+    // The data ends before the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -52,7 +51,7 @@ function gif(view: DataView): ImageFacts | null {
 }
 
 /**
- * Reads WebP (RFC 9649) in all its formats: lossy, lossless, and extended. The extended format
+ * Reads the three WebP formats (RFC 9649): lossy, lossless, and extended. The extended format
  * contains the canvas size.
  */
 function webp(view: DataView): ImageFacts | null {
@@ -74,7 +73,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads a JPEG: the segments up to the first frame, which contains the size. */
+/** Reads a JPEG up to its first frame, which contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -92,8 +91,8 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker starts a frame: SOF0 to SOF15, except for three markers in this range that are
- * tables.
+ * Whether the marker starts a frame. These are SOF0 to SOF15, except three markers in this range
+ * that start tables.
  */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);

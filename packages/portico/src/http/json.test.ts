@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasHalves, jsonText, wellFormedJson } from './json.ts';
 
-/** Returns the value with each text made well-formed by JavaScript's own function. */
+/**
+ * Returns the value, with JavaScript's own function applied to each string to make it well-formed.
+ */
 function made(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(made);
@@ -17,8 +19,8 @@ const TEXT = fc.string({
 });
 
 /**
- * Keys that `JSON.parse` reads correctly. In Node 24 (V8 13.6), after `JSON.parse` has read a key
- * with a backslash, it mistakes some other keys with escapes for that key.
+ * Keys that `JSON.parse` reads correctly. In Node 24 (V8 13.6), `JSON.parse` confuses some keys
+ * that contain escapes after it has read a key with a backslash.
  */
 const READABLE = TEXT.filter((key) => !key.includes('\\'));
 

@@ -6,8 +6,8 @@ const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
  * Returns a value as JSON. Replaces each unpaired surrogate with U+FFFD, also in keys.
- * `JSON.stringify` would write an unpaired surrogate as an escape, which JSON parsers in Rust and
- * Python reject (RFC 8259 section 8.2).
+ * `JSON.stringify` would write it as an escape, which JSON parsers in Rust and Python reject (RFC
+ * 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,22 +18,22 @@ export function jsonText(
 }
 
 /**
- * Returns the value that a reader gets after `jsonText` wrote it. If all strings are well-formed,
- * this is the same object.
+ * Returns the value that a reader parses from the result of `jsonText`. If all strings are
+ * well-formed, returns the same object.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
 }
 
-/** Whether a JSON value contains strings that are not well-formed Unicode. */
+/** Whether a JSON value contains strings with unpaired surrogates. */
 export function hasHalves(value: unknown): boolean {
   const json = JSON.stringify(value);
   return withoutHalves(json) !== json;
 }
 
 /**
- * `JSON.stringify` returns undefined for values that JSON cannot contain. Return undefined
- * unchanged.
+ * Returns undefined unchanged, because `JSON.stringify` returns it for values that JSON cannot
+ * contain.
  */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;

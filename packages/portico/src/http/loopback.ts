@@ -1,7 +1,7 @@
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Whether a URL leads to this machine. Requests to it do not cross a network, so plain http is
+ * Whether a URL's host is this machine. Requests to it do not cross a network, so plain http is
  * safe.
  */
 export function isLoopback({ hostname }: URL): boolean {

@@ -1,6 +1,6 @@
 /**
- * Reads media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1). Comparisons ignore case
- * and parameters.
+ * Reads media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1). Ignores case and
+ * parameters.
  */
 
 /**
@@ -11,10 +11,7 @@ export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/**
- * Whether `Accept` names this media type and does not exclude it with `q=0`. Wildcards do not
- * count.
- */
+/** Whether `Accept` names this media type, without `q=0`. Wildcards do not count. */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');
@@ -29,8 +26,8 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits the text at the separator, except inside quotes. Reads the text once, so it is fast for
- * any input. A quote that is never closed extends to the end.
+ * Splits the text at each separator outside quotes. An unclosed quote extends to the end. Reads the
+ * text only once, so no input is slow.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

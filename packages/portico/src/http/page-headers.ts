@@ -1,9 +1,10 @@
 /**
- * Returns headers for a page. The page is never framed or stored, sends no referrer, and runs no
+ * Returns headers for a page. The page is never framed or cached, sends no referrer, and runs no
  * scripts. Its styles need this nonce.
  *
- * - `formAction` lists where forms may lead, as in a content security policy. By default, forms are
- *   not restricted, because Chromium also applies the restriction to every redirect after a form.
+ * - `formAction` lists the URLs that forms may be sent to, as in a content security policy. By
+ *   default, forms are not restricted, because Chromium also applies the restriction to every
+ *   redirect after a form.
  * - `scripts` allows scripts with this nonce. They may send requests only to this origin.
  * - `scriptHash`, for example `sha256-…`, allows one more script.
  */

@@ -1,6 +1,6 @@
 /**
- * The maximum length of a list of requested fields. Browsers never send a longer list. The server
- * ignores longer lists.
+ * The maximum length of a list of requested fields. The server ignores longer lists, which browsers
+ * never send.
  */
 const LONGEST = 2048;
 
@@ -8,9 +8,10 @@ const LONGEST = 2048;
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the response headers that tell a CORS preflight which request header fields are allowed:
- * the fields in `listed` and all others that the page asks for, for example tracing headers. Names
- * each field, because some browsers do not support `*`, and `*` never includes `Authorization`.
+ * Returns the response headers that tell a CORS preflight which request header fields are allowed.
+ * These are the fields in `listed` and all others that the page requests, for example tracing
+ * headers. Names each field, because some browsers do not support `*`, and `*` never includes
+ * `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

@@ -1,6 +1,6 @@
 /**
- * A map with a maximum number of entries. When it is full, a new entry replaces the oldest. Reading
- * an entry does not make it newer, but `touch` does.
+ * A map with a maximum number of entries. When the map is full, a new entry replaces the oldest.
+ * Reading an entry with `get` does not make it newer. Reading it with `touch` does.
  */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
@@ -16,7 +16,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // The condition is also true if `most` is not a number. Then no entry is kept.
+      // The condition is also true if `most` is not a number. The map then stores nothing.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }

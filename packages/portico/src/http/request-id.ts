@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * The header for the request id. The id appears in the log and in the response, so that callers can
- * report which request was refused. If the caller sends an id in `X-Request-Id` that is a plain
- * word, Portico uses it, so that all logs contain the same id.
+ * The header for the request id. The id is in the log and in the response, so that a caller can
+ * report which request was refused. If the caller sends a plain word in `X-Request-Id`, Portico
+ * uses that word as the id, so that all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -19,8 +19,8 @@ export function getRequestId(request: Request): string {
 }
 
 /**
- * Like `getRequestId`, but for another object that represents the request, for example a Node
- * message. `sent` is the value of its `X-Request-Id` header.
+ * Like `getRequestId`, for another object that represents the request, for example a Node message.
+ * `sent` is the value of its `X-Request-Id` header.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
@@ -43,15 +43,15 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response already has the header with the id. Searching for the header later
- * would take longer than creating the response.
+ * Records that the response already contains the id header. Looking for the header later would take
+ * longer than creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);
   return response;
 }
 
-/** Returns the response with the request's id. If the response already has an id, keeps it. */
+/** Returns the response with the request's id. Keeps an id that the response already has. */
 export function withRequestId(response: Response, id: string): Response {
   if (named.of(response) === true) return response;
   if (response.headers.has(REQUEST_ID_HEADER)) return response;

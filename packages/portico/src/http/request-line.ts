@@ -14,7 +14,7 @@ export interface RequestLine {
 
 const lines = new Note<RequestLine>('request line');
 
-/** Records the request line as it was sent, for a Request with another method or path. */
+/** Records the request line as it was sent, for a Request whose method or path was changed. */
 export function noteRequestLine(request: Request, line: RequestLine): void {
   lines.set(request, line);
 }
@@ -28,8 +28,8 @@ export function readRequestLine(request: Request): RequestLine {
 }
 
 /**
- * Returns an object that identifies a request: the same object for all Requests created from one
- * message.
+ * Returns an object that identifies a request. All Requests that were created from one Node message
+ * have the same object.
  */
 export function findSource(request: Request): object {
   return messages.of(request) ?? request;

@@ -1,7 +1,7 @@
 /**
- * Whether a URL parser leaves this request target's path unchanged. The path must contain no `.` or
- * `..` segment (plain or percent-encoded), no backslash and no fragment. Otherwise, a proxy rule or
- * guard could read a different path than the router, and an attacker could bypass the rule or
+ * Whether a URL parser would leave this request target's path unchanged. The path must contain no
+ * `.` or `..` segment (plain or percent-encoded), no backslash and no fragment. Otherwise, a proxy
+ * rule or a guard could read another path than the router, and an attacker could bypass the rule or
  * guard.
  */
 export function isLiteralTarget(target: string): boolean {

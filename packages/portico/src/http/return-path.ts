@@ -1,15 +1,15 @@
 /**
- * Returns where to go after sign-in: a percent-encoded path on this host. For any value that could
- * lead to another host, for example `//evil.example`, `/\evil.example` or an absolute URL, returns
- * `home` (by default `/`).
+ * Returns the path on this host where the browser continues after sign-in, percent-encoded. Returns
+ * `home` (by default `/`) for any value that could be a URL of another host, for example
+ * `//evil.example`, `/\evil.example` or an absolute URL.
  */
 export function returnPath(value: string | null, home = '/'): string {
-  // Refuse tabs, line breaks and \: browsers drop tabs and line breaks, and read \ as /.
+  // Reject tabs, line breaks and \, because browsers remove tabs and line breaks and read \ as /.
   if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
-  // Write the path as a browser would, because a Location header can contain only ASCII.
+  // Write the path as a browser would. A Location header can contain only ASCII.
   const path = `${url.pathname}${url.search}${url.hash}`;
   return url.origin === here && !path.startsWith('//') ? path : home;
 }

@@ -3,8 +3,8 @@ import { runForNoRequest } from './context.ts';
 const BETWEEN = 1000;
 
 /**
- * Limits a log line about an event that may happen thousands of times a second. The first event is
- * logged immediately. After that, at most one line is logged per second, with the number of events.
+ * Limits a log line about an event that may happen thousands of times a second. Logs the first
+ * event immediately. After that, logs at most one line per second, with the number of events.
  */
 export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;
@@ -12,7 +12,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // The line with the number is about several requests, so log it outside the current request.
+    // The next line is about several requests, so log it outside the current request.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -8,7 +8,7 @@ export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 /** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The name of this kind of key, for example `RSA`. */
+  /** The key's type in error messages, for example `RSA`. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
   /** The names of the public members of a key, except `kty` and `crv`. */
@@ -21,7 +21,7 @@ export interface AlgorithmForm {
   readonly hashesItself?: boolean;
   /**
    * Called for an invalid signature. Returns the problem if the bytes are a signature in another
-   * encoding, and null otherwise.
+   * encoding. Otherwise returns null.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -36,16 +36,16 @@ const RS256: AlgorithmForm = {
 };
 
 /**
- * Returns the hash function to run before signing, by its name in node:crypto. Returns null if
- * signing computes the hash itself.
+ * Returns the hash function to run before signing, by its name in node:crypto. Returns null if the
+ * signing function computes the hash.
  */
 export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
   return hashesItself ? null : hash;
 }
 
 /**
- * The algorithms that a server can have signing keys for: RS256, and the algorithms of its
- * features.
+ * The algorithms that the server can sign ID tokens with: RS256, and the algorithms that features
+ * add.
  */
 export class SigningAlgorithms {
   readonly #forms: ReadonlyMap<string, AlgorithmForm>;
@@ -76,8 +76,8 @@ export class SigningAlgorithms {
 }
 
 /**
- * Returns a text for the log and for errors that says which key is missing, and the command that
- * creates the key.
+ * Returns two texts for the log and for errors: which key is missing, and the command that creates
+ * it.
  */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM

@@ -10,11 +10,11 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
  * How old a draft file must be before it is removed, in milliseconds. Writing a key takes far less
- * time, so the process that wrote an older draft has ended.
+ * time, so no process is still writing an older draft.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** The owner of the key directory, and the key files that belong to other users. */
+/** The owner of the key directory, and the key files that another user owns. */
 export interface Owners {
   /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
@@ -46,13 +46,13 @@ export class KeyFiles {
     return isKeyFile(name, this.#algorithms);
   }
 
-  /** Returns the owner of the key directory, and the key files that belong to other users. */
+  /** Returns the owner of the key directory, and the key files that another user owns. */
   async owners(): Promise<Owners> {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // If the file is a symbolic link, read the owner of the link, because the operator must not
-      // be told to change the link's target. Null if the file no longer exists.
+      // For a symbolic link, read the owner of the link itself, so that the operator is not told to
+      // change the owner of the link's target. Null if the file no longer exists.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -68,8 +68,8 @@ export class KeyFiles {
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // A file system error may go away, for example after an operator fixes permissions. Other
-      // errors come from the file's contents, which never change.
+      // A file system error can be temporary, for example until an operator corrects the
+      // permissions. Other errors come from the file's contents, which never change.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
@@ -77,15 +77,15 @@ export class KeyFiles {
   }
 
   /**
-   * Writes a key to a draft file. Only this user may read the file, or only the directory's owner
-   * if this user is root. Leaves no file behind if it fails.
+   * Writes a key to a draft file. Only this user can read the file. If this user is root, only the
+   * owner of the directory can read it. If writing fails, no file remains.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     let discarded = false;
     const discard = async () => {
-      // The draft's path is valid only while the folder is open.
+      // The draft's path is valid only while the directory is open.
       if (!discarded) await rm(draft, { force: true }).catch(() => {});
       discarded = true;
       folder.close();
@@ -122,7 +122,7 @@ export class KeyFiles {
     }
   }
 
-  /** Renames a file. Readers see the file under at least one of the two names at every moment. */
+  /** Renames a file. At every moment, the file exists under at least one of the two names. */
   async rename(from: string, to: string): Promise<void> {
     const folder = openOwnedFolder(this.directory);
     try {
@@ -139,7 +139,7 @@ export class KeyFiles {
   }
 
   /**
-   * Removes drafts left by processes that were killed while writing a key. `now` is the disk's
+   * Removes the drafts of processes that were killed while they wrote a key. `now` is the disk's
    * time, in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
@@ -150,13 +150,13 @@ export class KeyFiles {
   }
 }
 
-/** A complete file on disk that is not yet used as a key. */
+/** A complete key file on disk that is not used yet. */
 export interface Draft {
   /** Gives the file this name, and replaces an existing file with this name. */
   place(name: string): Promise<void>;
   /** Gives the file this name. Returns false if another file already has it. */
   placeOnce(name: string): Promise<boolean>;
-  /** Removes the file if it has no name yet. Never rejects. */
+  /** Removes the file unless it already has a final name. Never rejects. */
   discard(): Promise<void>;
 }
 
@@ -176,7 +176,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster. It has taken the name, or it has already renamed the file.
+    // Another process was faster: it took the name, or it already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

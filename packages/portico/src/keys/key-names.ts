@@ -9,8 +9,9 @@ import type { SigningKey } from './signing-key.ts';
  */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.([A-Za-z0-9]+))?\.json$/;
 /**
- * Matches the file name of a staged key. The name is derived from the key that it replaces, so each
- * key has only one successor. The file contains the time when the key starts to sign.
+ * Matches the file name of a staged key. The name is derived from the key that the staged key
+ * replaces, so each key has only one successor. The file contains the time when the staged key
+ * starts to sign.
  *
  * Older releases do not know staged keys. They treat a staged key as the oldest key: they publish
  * it, but sign with another key.
@@ -23,8 +24,8 @@ export function newestFirst(one: string, other: string): number {
 }
 
 /**
- * Returns the number in the name: milliseconds since 1970, or 0 for a key that an operator
- * published before it signs.
+ * Returns the number at the start of the name: milliseconds since 1970. 0 for a key that an
+ * operator publishes before it signs.
  */
 export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);

@@ -6,7 +6,7 @@ import { getDigest, type AlgorithmForm } from './algorithms.ts';
 import { isStagedFile, readNumber } from './key-names.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** A new key that has not been stored yet. */
+/** A new key that is not stored yet. */
 export interface NewKey {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
@@ -23,8 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. Errors never contain the file's contents, because they are logged and the file
- * could hold any secret.
+ * Parses a key file. Errors are logged and the file could contain any secret, so an error never
+ * contains text from the file.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -50,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // `dsaEncoding` affects only ECDSA. The signature then consists of its two numbers, one after the
-  // other, without DER (RFC 7518 section 3.4).
+  // For ECDSA, use the form that RFC 7518 section 3.4 requires: the signature's two numbers, one
+  // after the other, without DER. Other algorithms ignore `dsaEncoding`.
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -80,8 +80,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * Throws if the private and public parts do not match. Otherwise, no client could verify the key's
- * signatures.
+ * Throws if the public key does not belong to the private key. Otherwise, no client could verify
+ * the key's signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -102,14 +102,14 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool. `promisify` passes a callback to `sign`, and only then does Node use
- * the pool. `docs/decisions/0026` lists how much each algorithm gains.
+ * Signs on Node's thread pool. Node uses the pool only if `sign` receives a callback, which
+ * `promisify` passes. `docs/decisions/0026` shows how much faster each algorithm is.
  */
 const signOnPool = promisify(sign);
 
 /**
- * Additional members in the file of a staged key. Their values are milliseconds since 1970. They
- * are never published.
+ * Additional members in the file of a staged key: times in milliseconds since 1970. They are never
+ * published.
  */
 export interface StagedMembers {
   readonly created_at?: number;

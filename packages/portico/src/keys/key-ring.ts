@@ -15,12 +15,12 @@ import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
  * How long a directory listing is reused for the key set, in milliseconds. Listing the directory
- * for every request would double the cost of a request.
+ * for every request would double the time that the request takes.
  */
 const LOOK_HOLDS = 10;
 /**
- * For how long after a change every request lists the directory again, in milliseconds. One change
- * is often followed by more.
+ * For how long after a change every request lists the directory again, in milliseconds. Another
+ * change often follows soon.
  */
 const RECENT_CHANGE = 1000;
 
@@ -33,20 +33,17 @@ export interface KeyRingParts extends KeySources {
 /**
  * The keys in one directory, which several processes may share, and the server's KeySigners.
  *
- * Each key is a file that never changes. All keys are published, and the newest key of each
- * algorithm signs. A new key signs in all processes without a restart. If an algorithm has a
- * KeySigner, the KeySigner signs instead of the files.
+ * Each key is a file that never changes. The server publishes all keys and signs with the newest
+ * key of each algorithm. All processes use a new key without a restart. If an algorithm has a
+ * KeySigner, the server signs with the KeySigner and not with the files.
  */
 export class KeyRing {
-  /** The algorithms that the key ring supports. */
+  /** The algorithms that the server can sign with. */
   readonly algorithms: SigningAlgorithms;
   readonly #parts: KeyRingParts;
   readonly #listed: ListedKeys;
 
-  /**
-   * Do not call this constructor. Use the server's `keys`: the server creates one key ring per
-   * directory.
-   */
+  /** Do not call this constructor. Use the server's `keys`. */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
     this.#parts = parts;
@@ -59,10 +56,10 @@ export class KeyRing {
    *
    * Throws a KeysLostError in these cases:
    *
-   * - This process knew keys, and none are left in the directory. `all` and `published` throw as
+   * - This process knew keys, and the directory now contains none. `all` and `published` throw as
    *   well.
-   * - There never was a key, but the store has authorizations that need a key. `published` throws
-   *   as well.
+   * - There never was a key, but the store contains authorizations that need one. `published`
+   *   throws as well.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -70,8 +67,8 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // For a moment, other processes may still publish an older list of keys. Do not sign with a new
-    // key until every process has listed the keys again.
+    // Other processes may still publish an older list of keys for a few milliseconds. Do not sign
+    // with a new key until every process has listed the keys again.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
@@ -83,13 +80,13 @@ export class KeyRing {
 
   /**
    * Returns all current keys for the key set, including every key that has signed. The result is at
-   * most ten milliseconds old. It is the same array until the keys change.
+   * most ten milliseconds old. The array is the same until the keys change.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
   }
 
-  /** Returns all keys, each with its current state and the time when it may be removed. */
+  /** Returns all keys, each with its state and the time when it may be removed. */
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
@@ -97,8 +94,8 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm (default: RS256). The key signs immediately. Besides this method,
-   * only `rotate` creates keys. Throws a RangeError for an unsupported algorithm. Throws a
+   * Adds a key for the algorithm (default: RS256). The key signs immediately. Only this method and
+   * `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
    * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
   async generate(
@@ -126,10 +123,12 @@ export class KeyRing {
   }
 
   /**
-   * Rotates the keys. For each algorithm that has a key, publishes the next key, which starts to
-   * sign once every cache has had time to fetch it. Removes keys that no valid ID token needs.
+   * Rotates the keys. For each algorithm that has a key, publishes the next key. The next key
+   * starts to sign when every cache has had time to fetch it. Also removes keys that no valid ID
+   * token needs.
    *
-   * You can call this on a schedule. While a new key waits to sign, no further key is created.
+   * You can call this on a schedule. While a published key waits to sign, no other key is created
+   * for its algorithm.
    *
    * Throws a RangeError for invalid options. Throws a KeyRotationError, and changes nothing, if
    * rotation is not possible.
@@ -141,16 +140,17 @@ export class KeyRing {
 
   /**
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never the key
-   * that signs. Returns the ids (`kid`) of the removed keys. Throws a RangeError for more than a
-   * century. Also throws a RangeError for less than the lifetime of an ID token, because a token
-   * could then outlive its key. Throws a KeyRotationError if the directory is not writable.
+   * that signs. Returns the ids (`kid`) of the removed keys. Throws a RangeError if `olderThan` is
+   * more than a century. Also throws a RangeError if it is less than the lifetime of an ID token,
+   * because a token could then be valid longer than its key. Throws a KeyRotationError if the
+   * directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Take the file's name from the listing. The name must not come from a file's contents, because
-    // this method removes the file with this name. Another process may remove it at the same time.
+    // Use the name from the directory listing. A name from a file's contents could make this method
+    // remove another file. Another process may remove the key at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
@@ -176,8 +176,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the keys that stopped signing at least this long ago. A key stops when the next key of
-   * its algorithm starts and the other processes have found that key.
+   * Returns the keys that stopped signing at least this long ago. A key stops signing when the next
+   * key of its algorithm starts to sign and the other processes have found that next key.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {

@@ -8,9 +8,9 @@ import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
  * The state of a key:
  *
  * - `staged`: the key is published and starts to sign at a set time.
- * - `published`: the key is published, but signs only after an operator renames its file.
+ * - `published`: the key is published. It signs only after an operator renames its file.
  * - `signing`: the key signs now.
- * - `retired`: the key no longer signs. It is only used to verify earlier signatures.
+ * - `retired`: the key no longer signs. It only verifies its earlier signatures.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
@@ -29,8 +29,8 @@ export interface KeyDescription {
   /** When the key stopped signing. Null if the key is not retired, or if the time is unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove the key. After this time, no ID token that it signed is valid or
-   * cached. Null if unknown.
+   * When `rotate` may remove the key. From this time, no ID token that the key signed is valid, and
+   * no cache contains one. Null if unknown.
    */
   readonly removableAt: number | null;
   /** The path of the key's file. Null for a KeySigner. */
@@ -80,8 +80,8 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's name marks it as the oldest key. Operators choose such a name to publish a key
- * everywhere before it signs.
+ * Whether the key's file name marks it as the oldest key. Operators choose such a name to publish a
+ * key in all processes before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && readNumber(file) === 0;

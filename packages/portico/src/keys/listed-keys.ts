@@ -17,8 +17,8 @@ export interface KeySources {
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Returns whether the store has authorizations that need a key. Called only while there is no
-   * key, and at most once a minute.
+   * Returns whether the store contains authorizations that need a key. Called only while there is
+   * no key, and at most once a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -37,9 +37,9 @@ export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms that this process has found a key file for, now or earlier. */
+  /** The algorithms for which this process has found a key file, now or earlier. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Measure durations with `performance.now()`: unlike the system clock, it never jumps back.
+  // Measure durations with `performance.now()`, because the system clock can be set back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -66,8 +66,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys to serve. Uses the last listing if it is younger than `milliseconds`.
-   * Otherwise, lists the directory again. Throws a KeysLostError if the keys have disappeared.
+   * Returns the keys. Reuses the last listing if it is less than `milliseconds` old. Otherwise,
+   * lists the directory again. Throws a KeysLostError if the keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
@@ -104,7 +104,7 @@ export class ListedKeys {
     if (this.#need !== null && age >= 0 && age < NEED_HOLDS) return this.#need.asked;
     const asked = isNeeded();
     this.#need = { asked, at: clock() };
-    // If the query failed, run it again next time.
+    // If the query failed, run it again for the next call.
     asked.catch(() => {
       if (this.#need?.asked === asked) this.#need = null;
     });

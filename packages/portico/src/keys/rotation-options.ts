@@ -16,26 +16,26 @@ export interface RotationOptions extends Acting {
   readonly algorithm?: SigningAlgorithm;
   /**
    * If true, the new key signs immediately, and all other keys of its algorithm are removed. ID
-   * tokens signed with the removed keys become invalid. Use this if the keys may have leaked.
+   * tokens that the removed keys signed become invalid. Use this if the keys may have leaked.
    * Defaults to false.
    */
   readonly now?: boolean;
   /**
    * Replaces a key only if it has been signing for at least this many seconds. By default, replaces
-   * keys of any age. Cannot be combined with `now`.
+   * a key of any age. Cannot be combined with `now`.
    */
   readonly ifOlderThan?: number;
   /**
    * How many seconds a new key is published before it signs. Defaults to 905, which is also the
-   * minimum. Use a longer time if your machines do not all receive new keys at once. Cannot be
+   * minimum. Use a longer time if some of your machines receive new key files late. Cannot be
    * combined with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * When run as root, throws if a staged key does not belong to the directory's owner. The server
- * runs as that user and could not read the key.
+ * When run as root, throws if the directory's owner does not own a staged key. The server runs as
+ * the directory's owner and could not read that key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;

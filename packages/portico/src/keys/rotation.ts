@@ -73,7 +73,8 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // Staged keys must be readable. With `now`, they are removed, so they need not be readable.
+    // The server must be able to read staged keys. With `now`, they are removed, so this does not
+    // matter.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -139,7 +140,7 @@ export class Rotation {
     return { created: created.map(({ kid }) => kid), staged: [], removed };
   }
 
-  /** Gives all drafts their file names. If one fails, removes all of them. */
+  /** Gives all drafts their final file names. If one rename fails, removes all of the files. */
   async #placeAll(
     drafts: readonly Prepared[],
     place: (placed: Placed[]) => Promise<void>,
@@ -159,7 +160,7 @@ export class Rotation {
 
   /**
    * Removes keys that are older than the new keys. Keeps newer keys, so that two processes that
-   * rotate at the same time do not remove each other's new key.
+   * rotate at the same time do not remove each other's keys.
    */
   async #removeBefore(
     signsFrom: number,
@@ -183,9 +184,9 @@ export class Rotation {
   }
 
   /**
-   * Removes the second file names of removed keys. A key has two file names while another process
-   * renames it, but the key ring knows only one name. If the other name remained, the key would be
-   * published again.
+   * Removes the second file names of removed keys. While another process renames a key, the key has
+   * two file names, and the key ring knows only one of them. If the other file remained, the key
+   * would be published again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -221,17 +222,17 @@ export class Rotation {
   }
 
   /**
-   * Renames staged keys that have started to sign. Older releases do not know staged keys, and
-   * choose the signing key by its file name. With the new name, they also sign with these keys.
+   * Renames staged keys that have started to sign. Older releases do not know staged keys and
+   * choose the signing key by its file name. After the rename, they sign with these keys too.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
-    // Read the files, not the key ring, which knows only one of a key's two names.
+    // List the directory, because the key ring knows only one of a key's two names.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // Check the kid, because it comes from the file's contents and could contain a path.
+      // The kid comes from the file's contents and could contain a path, so check the name.
       if (files.has(next)) await files.rename(name, next);
     }
   }
@@ -247,7 +248,10 @@ export class Rotation {
     return removed;
   }
 
-  /** Writes all keys to disk before the first key is used. If the disk is full, no key is used. */
+  /**
+   * Writes all keys to disk before the server uses the first of them. If the disk is full, it uses
+   * none.
+   */
   async #draftAll(
     due: readonly SigningKey[],
     membersOf: (replaces: SigningKey) => StagedMembers,

@@ -11,9 +11,9 @@ import { SignerError, type SigningKey } from './signing-key.ts';
 /**
  * A signing key outside the key directory, for example in a hardware module or a key service.
  *
- * If several signers have the same algorithm, the signer that started most recently signs
- * (`signsFrom`). The public keys of all signers in the server's options are published, so that
- * clients can verify their signatures.
+ * If several signers have the same algorithm, the one with the latest `signsFrom` that has passed
+ * signs. The server publishes the public keys of all signers in its options, so that clients can
+ * verify their signatures.
  */
 export interface KeySigner {
   /** The only algorithm that the signer signs with. */
@@ -23,17 +23,19 @@ export interface KeySigner {
    */
   readonly kid: string;
   /**
-   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. Only its public
-   * members are published.
+   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. Private members are
+   * never published.
    */
   readonly publicJwk: JWK;
   /**
-   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use it to
-   * publish the next key before it signs. By default, the signer signs immediately. A signer takes
-   * precedence over all key files of its algorithm.
+   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Set this
+   * to publish the next key before it signs. By default, the signer signs immediately. A signer
+   * signs instead of all key files of its algorithm.
    */
   readonly signsFrom?: number;
-  /** How long to wait for a signature, in milliseconds. Defaults to 5000. At most 60000. */
+  /**
+   * How long the server waits for a signature, in milliseconds. Defaults to 5000. At most 60000.
+   */
   readonly timeout?: number;
   /**
    * Signs these bytes (RFC 7518 section 3):
@@ -44,9 +46,8 @@ export interface KeySigner {
    * - EdDSA: Ed25519.
    *
    * The signal aborts when the server stops waiting. If this method rejects, or the public key does
-   * not verify the signature, the request gets a 503 response, and its authorization code or
-   * refresh token stays valid. The log contains the class and code of the error, but not its
-   * message.
+   * not verify the signature, the server responds with 503. The client's authorization code or
+   * refresh token stays valid. The log contains the error's class and code, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -66,7 +67,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // If several signers have no `signsFrom`, the last of these signers signs.
+  // If several signers have no `signsFrom`, the last one signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -153,8 +154,8 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Ignore this error. The signer may have transferred the bytes, for example to another thread,
-    // so they cannot be read here.
+    // The bytes cannot be read if the signer transferred them, for example to another thread.
+    // Ignore this error.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
@@ -169,8 +170,8 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code of this error. Omits the message, because it
- * may contain a command line with a password.
+ * Returns an error with only the class and the code of this error. Its message may contain a
+ * password, for example in a command line.
  */
 function failed(kid: string, error: unknown): SignerError {
   try {
@@ -178,7 +179,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // The properties of the error cannot be read, so leave them out.
+    // The error's properties cannot be read. Leave them out.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -189,7 +190,7 @@ const verifyOnPool = promisify(verify);
 
 /**
  * Whether the public key verifies the signature. Clients would reject an ID token with a wrong
- * signature as forged.
+ * signature.
  */
 async function isSignature(
   form: AlgorithmForm,

@@ -3,8 +3,8 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key for ID tokens: a file in the key directory or a KeySigner. It signs now, has signed
- * earlier, or will sign.
+ * A key that signs ID tokens now, signed them earlier, or will sign them. It is a file in the key
+ * directory or a KeySigner.
  */
 export interface SigningKey {
   /**
@@ -25,8 +25,7 @@ export interface SigningKey {
   readonly signsFrom: number;
   /**
    * Whether the key waits until `signsFrom` before it signs, by the clock of each process. A key
-   * that does not wait signs in each process as soon as the process finds it, until the process
-   * finds a newer key.
+   * that does not wait signs in a process as soon as the process finds it.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -43,7 +42,7 @@ export interface SigningKey {
 }
 
 /**
- * Thrown if the server had keys before, and now:
+ * Thrown if the server had keys earlier, and now:
  *
  * - the directory is missing, empty or unreadable, or
  * - the newest key of an algorithm is unreadable.
@@ -52,10 +51,7 @@ export interface SigningKey {
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /**
-   * The status is 503, as for a store that cannot be reached, because the keys may soon be
-   * available again.
-   */
+  /** 503, as for an unavailable store, because the keys may soon be available again. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -64,15 +60,15 @@ export class KeysLostError extends Error {
 }
 
 /**
- * Thrown if a KeySigner returns no valid signature. Nothing was signed, and the request did not
- * consume an authorization code or a refresh token, so a retry may succeed.
+ * Thrown if a KeySigner returns no valid signature. Nothing was signed, and the authorization code
+ * or refresh token in the request was not used up. The client can repeat the request.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';
   readonly status = 503;
 
   /**
-   * `problem` is for the log. It never contains text from the signer, because this text could
+   * `problem` is for the log. It never contains text from the signer, because such text could
    * include a password or a part of the key.
    */
   constructor(kid: string, problem: string) {
@@ -81,8 +77,8 @@ export class SignerError extends Error {
 }
 
 /**
- * Thrown if a change to the keys is not possible. Nothing has changed. The message gives the reason
- * in one line.
+ * Thrown if a change to the keys is not possible. Nothing has changed. The message says why, in one
+ * line.
  */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
@@ -90,8 +86,7 @@ export class KeyRotationError extends Error {
 
 /**
  * Returns the key that signs with an algorithm at this time, or null. `now` is in milliseconds
- * since 1970. `keys` must be sorted like the result of `KeyRing.all()`: first the KeySigners, then
- * the files from the latest `signsFrom` to the earliest.
+ * since 1970. Pass `keys` in the order of `KeyRing.all()`.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],
@@ -99,7 +94,7 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If no key has started to sign, use a staged key early. It is already published.
+  // If no key has started to sign, use a staged key before its time. It is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
@@ -109,8 +104,8 @@ export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): bool
 }
 
 /**
- * Returns the start time for a key that must sign immediately. The time is later than the start
- * times of all other keys, even if another machine's clock is ahead.
+ * Returns a start time for a key that must sign immediately. It is later than the start times of
+ * all other keys, even if another machine's clock is ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

@@ -1,19 +1,19 @@
 /**
- * The longest lifetime, age or overlap, in seconds: a century. A Date could not hold the end of a
- * much longer period.
+ * The longest lifetime, age or overlap that a setting may have, in seconds: a century. Much longer
+ * periods would end at a time that a Date cannot represent.
  */
 export const LONGEST_LIFETIME = 3_155_760_000;
 
 /**
- * How long a cache may keep the key set (`Cache-Control`), in seconds. This time is short, because
- * a generated key signs immediately.
+ * How long a cache may keep the key set (`Cache-Control`), in seconds. The time is short, because a
+ * newly generated key signs immediately.
  */
 export const KEY_SET_MAX_AGE = 5;
 
 /**
  * How long a staged key is published before it signs, in seconds. Some libraries ignore
- * `Cache-Control` and cache a key set for ten minutes. In addition, clocks can differ by a few
- * seconds, and NFS can show a new file a minute late.
+ * `Cache-Control` and cache a key set for ten minutes. Clocks can differ by a few seconds, and NFS
+ * can show a new file a minute late.
  */
 export const STAGED_FOR = KEY_SET_MAX_AGE + 900;
 

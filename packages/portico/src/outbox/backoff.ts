@@ -3,9 +3,9 @@ const LONGEST = 300_000;
 
 /**
  * Returns how long to wait after this many failures in a row, in milliseconds. The wait is one
- * second after the first failure. It doubles with each further failure, up to five minutes.
- * `random` (0 to 1) changes it by up to a quarter, so that processes do not all try at the same
- * time.
+ * second after the first failure, and doubles after each further failure, up to five minutes.
+ * `random` (0 to 1) changes the wait by up to a quarter, so that processes do not all try at the
+ * same time.
  */
 export function backoff(failures: number, random: number): number {
   const plain = Math.min(FIRST * 2 ** Math.min(failures - 1, 20), LONGEST);

@@ -6,27 +6,27 @@ import type { OutboxSurroundings } from './surroundings.ts';
 
 /** All times are in milliseconds. */
 const TIMES = {
-  /** How often a process searches for messages that other processes added. */
+  /** How often a process looks for messages that other processes added. */
   look: 500,
   /**
-   * How often a process searches while messages arrive. After the time `busy` without a message, it
-   * uses `look` again.
+   * How often a process looks while it finds messages. When it has found none for the time `busy`,
+   * it uses `look` again.
    */
   lookOften: 100,
   busy: 5000,
-  /** How long a process waits after a store failure. */
+  /** How long a process waits after the store failed. */
   pause: 5000,
-  /** How long a lease on one receiver lasts, before the process must renew it. */
+  /** How long a process holds a lease on one receiver before it must renew the lease. */
   lease: 60_000,
-  /** If less than this time remains, the process renews the lease before the next attempt. */
+  /** If the lease ends sooner than this, the process renews it before the next attempt. */
   rest: 30_000,
   /** The time limit for one attempt. */
   attempt: 10_000,
-  /** How long a process delivers to one receiver before it continues with the next. */
+  /** How long a process delivers to one receiver before it delivers to the next. */
   turn: 5000,
   /**
-   * The longest wait for a postponed message: the first time (`postponed`), and later
-   * (`postponedAgain`).
+   * The longest wait before a postponed message is tried again: after the first attempt
+   * (`postponed`), and after later attempts (`postponedAgain`).
    */
   postponed: 1000,
   postponedAgain: 60_000,
@@ -34,8 +34,8 @@ const TIMES = {
   slow: 1000,
 } as const;
 /**
- * How many receivers a process delivers to at the same time. Slow and failing receivers get at most
- * half of these places.
+ * How many receivers a process delivers to at the same time. At most half of them may be slow or
+ * failing receivers.
  */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
 /** How many messages one query reads from the store. */
@@ -54,7 +54,7 @@ export class Deliveries {
   #isWanted = false;
   #isStopped = false;
   #hasFailed = false;
-  /** When this process last found a message to deliver (`performance.now()`). */
+  /** When this process last found a message, by `performance.now()`. */
   #foundAt = -Infinity;
 
   constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
@@ -71,7 +71,7 @@ export class Deliveries {
 
   wake(): void {
     this.#isWanted = true;
-    // A console command never starts deliveries, because it ends soon. Processes that handle
+    // Never deliver in a console command, because the command ends soon. Processes that handle
     // requests deliver its messages.
     if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
     this.#looking = this.#look().finally(() => {
@@ -86,7 +86,7 @@ export class Deliveries {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Looks for messages until none are due, then schedules the next search. Never rejects. */
+  /** Delivers messages until none are due, then schedules the next search. Never rejects. */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {
@@ -101,7 +101,7 @@ export class Deliveries {
     }
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : this.#interval());
-    // This timer alone must not keep the process running.
+    // This timer must not keep the process running.
     this.#timer.unref();
   }
 
@@ -114,7 +114,7 @@ export class Deliveries {
     return AT_ONCE.troubled - troubled.length;
   }
 
-  /** Starts delivering to at most this many receivers. */
+  /** Starts to deliver to at most this many receivers. */
   async #begin(isTroubled: boolean, places: number): Promise<void> {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
@@ -126,7 +126,10 @@ export class Deliveries {
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
   }
 
-  /** Delivers to one receiver. If the store fails, the lease expires. Never rejects. */
+  /**
+   * Delivers to one receiver. If the store fails, this process's lease expires and another process
+   * can deliver. Never rejects.
+   */
   async #turn(lease: Lease): Promise<void> {
     try {
       await this.#deliverAll(lease);
@@ -159,7 +162,7 @@ export class Deliveries {
         current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
         const delivered = step === 'delivered' ? message.id : null;
-        // End the lease and remove the last message in the same transaction.
+        // End the lease and remove the last message in one transaction.
         if (message === last || clock() - begun > TIMES.turn || this.#isStopped)
           return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered });
         if (delivered !== null) await this.#messages.removeDelivered(lease.id, delivered);
@@ -171,8 +174,8 @@ export class Deliveries {
    * Delivers one message. Returns one of these results:
    *
    * - `delivered`: the caller must remove the message.
-   * - `aside`: the message was set aside.
-   * - `failed`: the delivery failed. This receiver's turn ends.
+   * - `aside`: the message was set aside for an operator.
+   * - `failed`: the delivery failed. The process stops delivering to this receiver for now.
    */
   async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
@@ -222,7 +225,7 @@ export class Deliveries {
     }
   }
 
-  /** Logs only the first of several failures in a row. */
+  /** Logs the first of several failures in a row. */
   #say(exception: unknown): void {
     if (!this.#hasFailed && !this.#isStopped)
       this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
@@ -239,7 +242,7 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 
 /**
  * Returns the longest wait for a postponed message, in milliseconds. The first wait is short,
- * because other messages may be waiting behind this message.
+ * because other messages may be waiting for the same receiver.
  */
 function untilNext({ attempts }: QueuedMessage): number {
   return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
@@ -257,8 +260,8 @@ function isResult(value: unknown): value is DeliveryResult {
 }
 
 /**
- * Returns the reason in the form in which it is stored: without control characters, and not too
- * long.
+ * Returns the reason in the form in which the store saves it: without control characters, and
+ * shortened.
  */
 function shortened(reason: string): string {
   return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);

@@ -5,17 +5,17 @@ export interface NewMessage {
   /** The kind of message. A feature must list it in `Contribution.deliveries`. */
   readonly kind: string;
   /**
-   * The receiver, for example a `client_id`: 1 to 255 characters. Each receiver gets its messages
-   * in order.
+   * The receiver, for example a `client_id`: 1 to 255 characters. Each receiver receives its
+   * messages in order.
    */
   readonly receiver: string;
   /**
-   * The data that the delivery needs, at most 65536 characters. It is stored as plain text, so it
-   * must not contain a secret, a token or a code. Create or fetch these when the message is
-   * delivered.
+   * The data that the delivery function needs, at most 65536 characters. It is stored as plain
+   * text, so it must not contain a secret, a token or a code. Create or read these when the message
+   * is delivered.
    */
   readonly payload: string;
-  /** When the message expires, in milliseconds since 1970. After that, it is not delivered. */
+  /** When the message expires, in milliseconds since 1970. An expired message is not delivered. */
   readonly expiresAt: number;
 }
 
@@ -68,8 +68,8 @@ export interface OutboxMessage {
  * - `obsolete`: the message is no longer needed. The outbox removes it.
  * - `failed`: the outbox tries again. The receiver's later messages wait for this message.
  * - `postponed`: the outbox delivers the receiver's other messages first, then tries again. Use
- *   this if the order does not matter.
- * - `refused`: the outbox does not try again. It sets the message aside for an operator.
+ *   this only if the order of messages does not matter.
+ * - `refused`: the outbox does not try again. It keeps the message for an operator.
  *
  * The reason is stored and shown to operators, so it must not contain a secret.
  */
@@ -78,12 +78,12 @@ export type DeliveryResult =
   | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
- * Delivers one message. The same message may be delivered more than once. Must stop when the signal
- * aborts. If it throws, the attempt has failed.
+ * Delivers one message. May be called more than once for the same message. Must stop when the
+ * signal aborts. If this function throws, the attempt has failed.
  */
 export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<DeliveryResult>;
 
-/** A message as operators see it, without its payload. */
+/** A message as operators see it: without its payload. */
 export interface ListedMessage {
   /** The unique id of the message. */
   readonly id: string;
@@ -117,7 +117,7 @@ export interface OutboxFilter {
 export interface OutboxCounts {
   /** Messages that wait for delivery. */
   readonly waiting: number;
-  /** Messages that were refused or have expired. They are removed after a week. */
+  /** Messages that were refused or have expired. The outbox removes them after a week. */
   readonly undelivered: number;
   /**
    * Messages that were dropped in the last month because too many were waiting for the same

@@ -14,7 +14,7 @@ declare module '../store/pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** Undelivered messages that were kept for a week. */
+/** The pruning of undelivered messages that are older than a week. */
 export function oldMessages(outbox: Outbox): ExpiringRows {
   return {
     kind: 'outboxMessages',

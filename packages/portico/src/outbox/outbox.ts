@@ -15,7 +15,8 @@ import {
 /** The maximum number of messages of one kind that may wait for one receiver. */
 const MOST_WAITING = 20_000;
 /**
- * How long an undelivered message is retried after an operator requests a retry, in milliseconds.
+ * For how long the outbox tries an undelivered message again after an operator requests a retry, in
+ * milliseconds.
  */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
@@ -26,12 +27,12 @@ const DROPPED =
   'already waiting';
 
 /**
- * Stores messages to other systems until they are delivered. A message is stored in the transaction
- * of the change that it reports, so it is never lost. Then any process of the installation delivers
- * it, at least once. Each receiver gets its messages in order.
+ * Stores messages to other systems until they are delivered. A message is stored in the same
+ * transaction as the change that it reports, so the message is never lost. Any process of the
+ * installation then delivers it, at least once. Each receiver receives its messages in order.
  */
 export class Outbox {
-  /** Whether a feature sends messages. */
+  /** Whether any feature sends messages. */
   readonly isOn: boolean;
   readonly #around: OutboxSurroundings;
   readonly #receivers: OutboxReceivers;
@@ -54,8 +55,8 @@ export class Outbox {
    * after the first write in the transaction, and call `wake` after the commit.
    *
    * Returns how many messages were dropped because 20,000 messages are already waiting for their
-   * receiver. Throws a RangeError for an invalid message before it writes anything. Do not catch
-   * any other error inside the transaction: let the transaction fail.
+   * receiver. Throws a RangeError for an invalid message before it writes anything. If it throws
+   * another error, let the transaction fail: do not catch the error inside the transaction.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -92,7 +93,7 @@ export class Outbox {
   }
 
   /**
-   * Starts delivering messages in this process. A process that handles requests does this
+   * Starts to deliver messages in this process. A process that handles requests starts
    * automatically at its first request. Call `start` to begin earlier, or in a process that only
    * delivers messages.
    */
@@ -101,14 +102,14 @@ export class Outbox {
   }
 
   /**
-   * Delivers new messages now, without waiting for the next search. Has no effect if this process
-   * does not deliver messages. Other processes then find the messages.
+   * Delivers new messages now, without waiting for the next search. Does nothing if this process
+   * does not deliver messages. Other processes then find the messages at their next search.
    */
   wake(): void {
     if (this.isOn) this.#deliveries.wake();
   }
 
-  /** Stops delivering messages in this process. Resolves when all current deliveries have ended. */
+  /** Stops delivering messages in this process. Resolves when the running deliveries have ended. */
   stop(): Promise<void> {
     return this.#deliveries.stop();
   }
@@ -128,8 +129,8 @@ export class Outbox {
   }
 
   /**
-   * Tries the selected messages again now. Undelivered messages are retried for a day. Returns how
-   * many of the selected messages were undelivered.
+   * Tries the selected messages again now. An undelivered message is tried again for a day. Returns
+   * how many of the selected messages were undelivered.
    */
   async retry(selected: { readonly id?: string; readonly receiver?: string }): Promise<number> {
     if (!this.isOn) return 0;
@@ -160,15 +161,16 @@ export class Outbox {
 
   /**
    * Returns the receivers whose messages were dropped in the last month because 20,000 messages
-   * were already waiting. Returns at most 50 receivers, starting with the most dropped messages.
+   * were already waiting for them. Returns at most 50 receivers, those with the most dropped
+   * messages first.
    */
   async dropped(): Promise<readonly DroppedMessages[]> {
     return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /**
-   * Removes at most `limit` old undelivered messages, and receivers without messages. Returns the
-   * number of removed messages.
+   * Removes at most `limit` old undelivered messages. Also removes receivers without messages.
+   * Returns the number of removed messages.
    */
   async removeOld(limit: number): Promise<number> {
     const now = this.#around.clock();
@@ -177,7 +179,7 @@ export class Outbox {
     return removed;
   }
 
-  /** Calls `work` with batches of the selected messages, newest first. */
+  /** Calls `work` for one batch of the selected messages after another, newest first. */
   async #each(
     selection: OutboxFilter & { readonly id?: string },
     work: (ids: readonly string[]) => Promise<number>,

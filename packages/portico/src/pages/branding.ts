@@ -1,6 +1,6 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/** The branding for views. Views can write each value into a page without escaping it. */
+/** The branding that views receive. Views can write each value into a page without escaping it. */
 export interface BrandingView {
   /** Custom properties for a style sheet. Empty if no color is configured. */
   readonly styles: string;
@@ -12,7 +12,7 @@ export interface BrandingView {
   } | null;
 }
 
-/** The branding for all pages of an application. */
+/** The branding of all pages of an application. */
 export interface Branding {
   /** The data for views. */
   readonly view: BrandingView;
@@ -30,16 +30,18 @@ export interface ServedLogo {
   readonly respond: (request: Request) => Response;
 }
 
-/** The application that the branding is for. */
+/** The application whose branding is read. */
 export interface BrandedPlace {
   /** The application's folder. Null if the folder is unknown. */
   readonly directory: string | null;
-  /** `base_path`. */
+  /** The setting `base_path`. */
   readonly basePath: string;
   /** The application's whole configuration. Empty if only `oauth_server` is known. */
   readonly application: Readonly<Record<string, unknown>>;
 }
 
-/** The branding, or a list of problems with it. Null means Portico's own design. */
+/**
+ * The branding, or a list of problems with it. Null if the application uses Portico's own design.
+ */
 export type FoundBranding =
   Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

@@ -22,16 +22,19 @@ const TABLE = {
 /** The key of a message on Portico's pages, for example `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
-/** A complete translation: a text for every key. */
+/** A complete translation: one text for every key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
 /**
- * All English messages, by key. Other languages use the same keys. If a language has no text for a
- * message, pages show the English text.
+ * All English messages, by key. Other languages use the same keys. For a message without a text in
+ * the page's language, the page shows the English text.
  */
 export const ENGLISH: CompleteCatalog = TABLE;
 
-/** The keys of pages that have a title and a message: the part before `.title` and `.message`. */
+/**
+ * The keys of pages that have a title and a message. A key is the part before `.title` and
+ * `.message`.
+ */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`
     ? Page

@@ -3,8 +3,8 @@ const LONGEST = 500;
 /** The maximum number of languages in a request. The rest are ignored. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. The
- * limit keeps look-ups fast: the time for a look-up grows with the square of the number of parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires at least 35. Without
+ * a limit, long tags would be slow to look up.
  */
 const LONGEST_TAG = 100;
 
@@ -35,7 +35,7 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 
 /**
  * Returns the tag in canonical form (BCP 47), for example `de-AT`. Returns null for a tag that is
- * invalid or too long. Some unusual tags, for example `rt-lojban-stre9`, also count as invalid,
+ * invalid or too long. Also returns null for some unusual tags, for example `rt-lojban-stre9`,
  * because `Intl` would change their canonical form again.
  */
 export function canonicalTag(tag: string): string | null {
@@ -49,10 +49,10 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the available language that matches the first possible wanted language, or null. All tags
- * must be in canonical form.
+ * Goes through the wanted languages in order. Returns the available language that matches the first
+ * one with a match, or null. All tags must be in canonical form.
  *
- * An available language matches a wanted one in these cases:
+ * An available language matches a wanted language in these cases:
  *
  * - It is the same language, or a wider one (RFC 4647 section 3.4).
  * - It has the same language and script. So `zh-CN` matches `zh-Hans`, but `zh-TW` does not.
@@ -76,8 +76,8 @@ export function widened(tag: string): readonly string[] {
 }
 
 /**
- * Returns the tag's language and script. If the tag has no script, uses the language's most common
- * script.
+ * Returns the tag's language and script. For a tag without a script, this is the language's most
+ * common script.
  */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();

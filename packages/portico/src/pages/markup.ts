@@ -1,4 +1,6 @@
-/** HTML with escaped text. Only `tag()` creates it, so text from a request never becomes HTML. */
+/**
+ * HTML whose text is escaped. Only `tag()` creates it, so text from a request never becomes HTML.
+ */
 export class Markup {
   readonly #html: string;
 
@@ -43,8 +45,8 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', '
 
 /**
  * Creates an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
- * attributes. Throws for elements and attributes that the types do not list: the compiler does not
- * check views.
+ * attributes. Throws for elements and attributes that the types do not list, because the compiler
+ * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
   const unknown = NAMES.has(name)

@@ -4,7 +4,7 @@
  */
 export type Message = string | PluralForms;
 
-/** Texts by category of `Intl.PluralRules`. `other` is used for missing categories. */
+/** Texts by category of `Intl.PluralRules`. A missing category uses the text of `other`. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
   readonly other: string;
 };
@@ -12,7 +12,9 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
 /** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
 
-/** A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the language. */
+/**
+ * A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the page's language.
+ */
 export type MessageValue = string | number | Date | readonly string[];
 
 /** The values for a message, by placeholder name. */
@@ -40,7 +42,10 @@ export function getForms(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 
-/** Returns the message's text, or its plural form for the number `count`. */
+/**
+ * Returns the message's text. If the message has plural forms, returns the one for the number
+ * `count`.
+ */
 export function textFor(
   message: Message,
   locale: string,

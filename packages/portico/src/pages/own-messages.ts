@@ -10,11 +10,11 @@ import {
   type Message,
 } from './message.ts';
 
-/** The messages in an application's files, and the files' problems. */
+/** The messages in an application's files, and the problems in these files. */
 export interface OwnMessages {
   /** The messages by language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** The problems. The key of each problem is the file's path. */
+  /** The problems. The key of each problem is the path of its file. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
@@ -69,8 +69,8 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
 }
 
 /**
- * Returns the problems in the messages. Each problem starts with the message's key. Messages may be
- * missing.
+ * Returns the problems in the messages. Each problem starts with the message's key. A missing
+ * message is not a problem.
  */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,

@@ -17,7 +17,7 @@ import { createWords, type Messages, type Words } from './words.ts';
  */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
-/** The settings for the languages of an application's pages. */
+/** The language settings of an application's pages. */
 export interface SpeakingOptions {
   /**
    * The languages of pages:
@@ -30,8 +30,8 @@ export interface SpeakingOptions {
   /** The folder with the application's messages, `<tag>.json`, or null. */
   readonly folder?: string | null;
   /**
-   * Texts from the configuration, for example scope labels. The application's files translate each
-   * text under the same key.
+   * Texts from the configuration, for example scope labels, by message key. The application's files
+   * can translate each text under its key.
    */
   readonly own?: Readonly<Record<string, string>>;
   /**
@@ -43,7 +43,10 @@ export interface SpeakingOptions {
 
 const wishes = new Note<readonly string[]>('ui_locales');
 
-/** Stores the `ui_locales` of a request whose URL does not contain it. */
+/**
+ * Records the `ui_locales` of a request that was sent earlier, for a later request whose URL does
+ * not contain them.
+ */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
@@ -83,15 +86,15 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load the languages now, like views, because a deployment may replace the files while this
-    // process runs (decision 22).
+    // Load the languages now, as with views: a deployment may replace the files while this process
+    // runs (decision 22).
     for (const locale of this.locales ?? [])
       this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
   /**
-   * Returns the page texts in the language for a request. Looks at `ui_locales` first, then at
-   * `Accept-Language`, and then uses the default.
+   * Returns the page texts in the language for a request. The first match counts: `ui_locales`,
+   * `Accept-Language`, the default language.
    */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
@@ -111,7 +114,7 @@ export class Speaking {
   }
 
   /**
-   * Adds the request's `ui_locales` to a path on this host, so that the next page uses the same
+   * Adds the request's `ui_locales` to a path on this host, so that the next page has the same
    * language.
    */
   withWish(request: Request, path: string): string {

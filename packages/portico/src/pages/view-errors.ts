@@ -7,7 +7,7 @@ export interface ViewProblem {
   readonly file: string;
   /** The line, counted from 1. Null if unknown. */
   readonly line: number | null;
-  /** The problem in a few words. */
+  /** A short description of the problem. */
   readonly reason: string;
 }
 
@@ -21,7 +21,7 @@ export class ViewError extends Error implements ViewProblem {
   readonly file: string;
   /** The line, counted from 1. Null if unknown. */
   readonly line: number | null;
-  /** The problem in a few words. */
+  /** A short description of the problem. */
   readonly reason: string;
 
   /** `cause` is the error that the engine or the view threw. */
@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // If the error comes from an included view, it already contains its place.
+    // An error from an included view already names its file and line.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -62,7 +62,7 @@ export function locateErrors(eta: Eta): void {
 }
 
 /**
- * Corrects the line numbers of the engine. The engine counts from the opening tag, but the code may
+ * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
  * start on a later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
@@ -98,7 +98,7 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// --- brackets: JavaScript itself reports an unclosed one at the end of the file ------------------
+// Brackets. JavaScript reports an unclosed bracket only at the end of the file.
 
 interface Place {
   readonly line: number | null;
@@ -110,8 +110,8 @@ const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns the first bracket without a counterpart. A bracket that opens in one `<% %>` block may be
- * closed in a later block.
+ * Returns the first bracket without a counterpart. A bracket that opens in one `<% %>` block may
+ * close in a later block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
@@ -145,9 +145,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
     : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/**
- * Finds the place of a syntax error by compiling the code that the engine generates from the view.
- */
+/** Finds a syntax error's place by compiling the code that the engine generates from the view. */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

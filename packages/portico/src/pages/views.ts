@@ -13,7 +13,7 @@ export interface Views {
    * view cannot be compiled or rendered.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Returns the problems of all views in all folders that cannot be compiled. */
+  /** Returns the problems of all views that cannot be compiled, in all folders. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
@@ -21,14 +21,14 @@ const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
 /**
- * The built-in views of the published package. The key replaces the path of the views' folder, and
+ * The built-in views of the published package. Each key stands for the path of a views folder, and
  * appears in error messages.
  */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
  * Returns the folder of a package's built-in views. In the source code, this is `folder`. In the
- * published package, the views are part of the code, and this is `name`.
+ * published package, the views are part of the code, and the result is `name`.
  */
 export function builtInFolder(
   name: string,
@@ -43,7 +43,7 @@ export function builtInFolder(
 /** Options for `createViews`. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files again for every page, so that changes show immediately. Use this
+   * Whether to read the files again for every page, so that the page shows each change. Use this
    * during development. Defaults to false.
    */
   readonly reloads?: boolean;
@@ -60,11 +60,12 @@ export const BUILT_IN_VIEWS = builtInFolder(
 
 /**
  * Returns the views from several folders. If several folders contain a file with the same name, the
- * first folder's file is used, also for layouts and partials. So an application's folder overrides
- * the plugins' folders.
+ * first folder's file is used. This is also true for layouts and partials, so an application's
+ * folder overrides the plugins' folders.
  *
  * The output is escaped. Templates are compiled once. All files are read at the start. If a
- * deployment replaces them, the process keeps the views of its release (decision 22).
+ * deployment replaces them, this process still uses the views of the release that it runs (decision
+ * 22).
  */
 export function createViews(
   given: readonly string[],
@@ -126,8 +127,8 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Files that are not found here, for example behind a link,
- * are read on demand.
+ * Returns the views in a folder, by file. Files that are not found here, for example behind a
+ * symbolic link, are read when they are needed.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -143,7 +144,7 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Ignore this error. Rendering reports a view that cannot be read.
+    // Rendering reports a view that cannot be read. Ignore the error here.
   }
   return texts;
 }
@@ -160,7 +161,7 @@ function readText(file: string): string | null {
 
 async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const { Eta } = await import('eta');
-  // With `debug`, the compiled code records its current line.
+  // With `debug`, the compiled code records which line it runs.
   const eta = new Eta({
     cache: true,
     autoEscape: true,

@@ -10,7 +10,9 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/** The page texts in one language. You can destructure this object and call its functions alone. */
+/**
+ * The page texts in one language. You can destructure this object: its functions need no `this`.
+ */
 export interface Words {
   /** The language's tag (BCP 47), for example `zh-Hans`. */
   readonly locale: string;
@@ -18,9 +20,9 @@ export interface Words {
   readonly direction: 'ltr' | 'rtl';
   /**
    * Returns a message as plain text, without escaping: `<%= it.t('consent.title', { client:
-   * it.clientName }) %>`. The number `count` chooses the plural form. In a right-to-left language,
-   * inserted text is isolated, as with `<bdi>`. Throws for an unknown key, and for a placeholder
-   * without a value.
+   * it.clientName }) %>`. The number `count` selects the plural form. In a right-to-left language,
+   * each inserted text keeps its own direction, as with `<bdi>`. Throws for an unknown key, and for
+   * a placeholder without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
@@ -36,7 +38,7 @@ export interface Words {
   readonly tag: typeof tag;
 }
 
-/** A message key with values, shown in the reader's language. */
+/** A message key with values. It is translated when the reader's language is known. */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
@@ -51,7 +53,7 @@ export interface PageText {
   readonly message: Text;
 }
 
-/** Returns a page's texts: the messages `….title` and `….message`. Both get the values. */
+/** Returns a page's texts: the messages `….title` and `….message`. Both use these values. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
@@ -90,7 +92,8 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // The text comes from the application, so its braces are not placeholders. Use it unchanged.
+    // The text comes from the application, so braces in it are not placeholders. Leave it
+    // unchanged.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)

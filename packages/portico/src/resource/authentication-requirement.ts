@@ -1,4 +1,7 @@
-/** An API's requirements for a person's authentication (RFC 9470). Set at least one member. */
+/**
+ * How a person must have authenticated before an API accepts the person's token (RFC 9470). Set at
+ * least one member.
+ */
 export interface AuthenticationRequirement {
   /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
@@ -6,14 +9,14 @@ export interface AuthenticationRequirement {
   readonly acr?: string | readonly string[];
 }
 
-/** The data in a token about how and when the person authenticated. */
+/** The data in a token about when and how the person authenticated. */
 export interface ToldAuthentication {
   /** When the person authenticated, in seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
 }
 
-/** The authentication that an API demands from the person, for a challenge (RFC 9470 section 3). */
+/** How the person must authenticate, for a challenge (RFC 9470 section 3). */
 export interface AuthenticationDemand {
   /** The maximum age of the authentication, in seconds. Null for any age. */
   readonly maxAge: number | null;
@@ -22,11 +25,12 @@ export interface AuthenticationDemand {
 }
 
 /**
- * Matches a level. RFC 9470 puts levels into a quoted string, which allows only these characters.
+ * Matches a level. RFC 9470 puts levels into a quoted string, which may contain only these
+ * characters.
  */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Reads a requirement. Throws if it is invalid, because that is a mistake in the API's code. */
+/** Reads a requirement. Throws if it is invalid, because the API's own code contains it. */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)
@@ -63,7 +67,7 @@ export function authenticationProblem(
     : `the acr of the authentication is ${acr}, which is not one of the required values`;
 }
 
-/** Returns the challenge parameters that tell the client what the person must do. */
+/** Returns the challenge parameters that tell the client how the person must authenticate. */
 export function demandParameters({
   maxAge,
   acrValues,

@@ -10,9 +10,9 @@ import { parseToken } from '../tokens/token-formats.ts';
 
 /**
  * How the client sent the token. A token that is bound to a key is not valid with the scheme
- * Bearer. Any other token is not valid with the scheme for bound tokens (RFC 9449 section 7.2).
- * Introspection needs no proof: its caller does not use the token, and gets the key in the
- * response.
+ * Bearer. A token that is not bound is not valid with the scheme for bound tokens (RFC 9449 section
+ * 7.2). Introspection needs no proof, because its caller does not use the token. It receives the
+ * key in the response.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
@@ -24,15 +24,16 @@ export interface UsableToken {
   /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the resource still have. The user's permissions are not
-   * checked yet. If the token is not bound, excludes scopes that require a bound token.
+   * The token's scopes for which the client is still registered and which the resource still
+   * offers. The user's permissions are not checked yet. If the token is not bound, excludes scopes
+   * that only bound tokens can have.
    */
   readonly scopes: readonly string[];
   /** The user's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The user's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token was granted for, or null. */
+  /** The audience that the token is for, or null. */
   readonly audience: string | null;
   /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;
@@ -53,8 +54,8 @@ export interface TokenOwner {
 /** The reason why a request has no usable token. */
 export interface NoToken {
   /**
-   * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
-   * that the token's user may no longer sign in.
+   * `invalid_token`: the token is unknown, expired, revoked or for another audience, or its user
+   * may no longer sign in.
    */
   readonly code: BearerErrorCode;
   /** The exact reason, for the log only. */
@@ -64,14 +65,14 @@ export interface NoToken {
   /** The client and authorization of the token, if known. For the log only. */
   readonly of?: TokenOwner;
   /**
-   * The data for the client's next proof, for the response. Set only if the request used the scheme
-   * for bound tokens.
+   * The value for the client's next proof. Set only if the request used the scheme for bound
+   * tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. Does not throw if a token is missing or unusable: the caller decides
+ * Looks up access tokens. If a token is missing or unusable, does not throw. The caller decides
  * whether to refuse the request.
  */
 export class BearerTokens {
@@ -82,9 +83,9 @@ export class BearerTokens {
   readonly #refusal: (audience: string | null) => string | null;
 
   /**
-   * `binding` is null if tokens are not bound to keys. `refusal` returns why a token for an
-   * audience is not valid here, or null if it is valid. By default, tokens for all of the server's
-   * audiences are valid.
+   * `binding` is null if tokens are not bound to keys. `refusal` returns why this resource does not
+   * accept a token for an audience, or null if it does. By default, it accepts tokens for all of
+   * the server's audiences.
    */
   constructor(
     server: Server,
@@ -155,7 +156,7 @@ export class BearerTokens {
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /** Returns why access from an organization is no longer valid, or null if it is valid. */
+  /** Returns why access that an organization granted is no longer valid, or null if it is valid. */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
@@ -180,8 +181,8 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. The proof is checked last. So if a caller has no
-   * usable token, the server verifies no signature and does not record the proof as used.
+   * Looks up a bound token and then checks its proof. For a caller without a usable token, the
+   * server verifies no signature and does not record the proof as used.
    */
   async #proved(
     checks: KeyBinding,

@@ -6,18 +6,18 @@ import { listedScopes } from '../tokens/scopes.ts';
 /** Additional settings for a protected API, for example for an MCP endpoint. Each is optional. */
 export interface ResourceNeeds {
   /**
-   * The metadata of the API (RFC 9728 section 2). It is used if the server publishes metadata for
-   * the API.
+   * Metadata of the API (RFC 9728 section 2). The server publishes it together with its own
+   * metadata for the API, if it publishes any.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
    * Whether a new authorization also contains the scopes that the user has already allowed the
-   * client. Clients can then request more scopes step by step.
+   * client. A client can then request scopes one after the other, when it needs them.
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. A client that is registered for it gets it in place of requested scopes that
-   * the client may not have.
+   * The service scope. If a client is registered for this scope and requests scopes that it may not
+   * have, it receives this scope instead.
    */
   readonly serviceScope?: string;
 }
@@ -37,11 +37,11 @@ export interface PublishedResource {
 export interface ResourceParts {
   /** How tokens are bound. Null if they are not. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** The location of the API's metadata for clients. Null if challenges do not link to metadata. */
+  /** Where clients find the API's metadata. Null if challenges do not link to any. */
   readonly resource: PublishedResource | null;
 }
 
-/** The API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
+/** The API that tokens are for: `oauth_server:audience`, a configured resource, or none. */
 export class ProtectedResource {
   /**
    * The URL of the API's metadata, for challenges. Null if challenges do not link to the metadata.
@@ -54,7 +54,7 @@ export class ProtectedResource {
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
 
-  /** `described` is null if the API is not a configured resource. */
+  /** `described` is null unless the API is a configured resource. */
   constructor(
     { issuer, config, admitsUnverified }: Server,
     { binding, resource }: ResourceParts,
@@ -75,7 +75,7 @@ export class ProtectedResource {
     };
   }
 
-  /** Returns the current needs of the API. */
+  /** Returns the current settings of the API. */
   needs(): ResourceNeeds {
     return this.#needs;
   }
@@ -93,7 +93,7 @@ export class ProtectedResource {
 
 /** All APIs that tokens are for. */
 export class ProtectedResources {
-  /** The API for requests without a resource: `oauth_server:audience`, or no API. */
+  /** The API for requests that name no resource: `oauth_server:audience`, or none. */
   readonly main: ProtectedResource;
   readonly #configured: ReadonlyMap<string, ProtectedResource>;
 
@@ -116,7 +116,7 @@ export class ProtectedResources {
     return (audience === null ? undefined : this.#configured.get(audience)) ?? this.main;
   }
 
-  /** Returns the APIs whose metadata the server publishes, with the paths of their metadata. */
+  /** Returns the APIs whose metadata the server publishes, each with the path of its metadata. */
   published(): readonly (readonly [path: string, resource: ProtectedResource])[] {
     return [...new Set([this.main, ...this.#configured.values()])].flatMap((each) =>
       each.publishedAt === null ? [] : [[new URL(each.publishedAt).pathname, each] as const],
@@ -125,8 +125,8 @@ export class ProtectedResources {
 }
 
 /**
- * Returns the metadata member that lists scopes. Returns an empty object if there are none (RFC
- * 9728 section 3.2).
+ * Returns the metadata member that lists scopes, or an empty object if there are none (RFC 9728
+ * section 3.2).
  */
 function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];

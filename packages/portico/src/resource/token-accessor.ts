@@ -8,24 +8,24 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 export interface TokenMembers {}
 
 /**
- * The access token of the current request. The server looks up the token before your handler runs,
- * so no method is asynchronous and the values do not change during the request. Sessions and
+ * The access token of the current request. The server looks the token up before your handler runs,
+ * so no method is asynchronous, and the values do not change during the request. Sessions and
  * cookies are never used.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
-   * Requires a usable token with any scope. Otherwise throws an error that becomes a 401 response.
+   * Requires a usable token with any scope. Otherwise, throws an error that becomes a 401 response.
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. If the token belongs to a user, that user must still
+   * Requires a usable token with this scope. If the token belongs to a user, the user must still
    * have the scope's permission.
    *
-   * Otherwise throws an error that becomes a 401 response if there is no usable token, or a 403
-   * response if the token is not sufficient.
+   * If there is no usable token, throws an error that becomes a 401 response. If the token is not
+   * sufficient, throws an error that becomes a 403 response.
    */
   requireScope(scope: string): void;
-  /** Returns whether `requireScope` would succeed. */
+  /** Whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
    * Returns the account of the user that the token was issued for. Returns null if there is no
@@ -69,8 +69,8 @@ export interface TokenRefusal {
   /** The client and authorization of the token. Missing if unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope but the user no longer has the permission. In that case, no
-   * other token would help.
+   * Whether the token has the scope but the user no longer has the permission. Another token would
+   * not help then.
    */
   readonly isUnheld?: boolean;
   /** Additional parameters for the challenge. */
@@ -96,10 +96,7 @@ export type TokenLookUp = (
 /** The scopes that a handler can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
-  /**
-   * The resource that the scopes belong to, on a server with several resources. Null for no
-   * resource.
-   */
+  /** On a server with several resources, the resource that the scopes belong to. Null for none. */
   readonly resource?: string | null;
 }
 
@@ -107,8 +104,8 @@ export interface AskableScopes {
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Creates a feature's methods of `token()` for one request. `token` is null if the request has no
- * usable token. In that case, `refuse` always responds that a token is required.
+ * Creates a feature's methods of `token()` for one request. If the request has no usable token,
+ * `token` is null and `refuse` always responds that a token is required.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
@@ -146,7 +143,7 @@ function makeMembers(
   return Object.assign({}, ...features.map((make) => make(...parts))) as TokenMembers;
 }
 
-/** Returns what a refusal says about a usable token. */
+/** Returns the part of a refusal that describes a usable token. */
 function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
   const proof = thumbprint === null ? {} : { proof: { answer: null } };
   return { of: { clientId, authorization }, ...proof };
@@ -197,10 +194,7 @@ function accessorWithout(
   };
 }
 
-/**
- * Throws if the server does not offer this scope. The mistake is in the code of the handler, not in
- * the request.
- */
+/** Throws if the server does not offer this scope. This is a mistake in the handler's code. */
 function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
   if (scopes.has(scope)) return;
   if (resource === undefined)

@@ -18,8 +18,8 @@ export interface HeldAuthorization {
   /** The person's `sub`. */
   readonly subject: string;
   /**
-   * The granted scopes. The client may be registered for fewer scopes now, and the person may have
-   * fewer permissions.
+   * The granted scopes. The client may now be registered for fewer scopes, and the person may now
+   * have fewer permissions.
    */
   readonly scopes: readonly string[];
   /** The API that the tokens are for. Null if no API was configured. */
@@ -33,15 +33,21 @@ export interface HeldAuthorization {
    * if they were issued by an older release, which did not record the time.
    */
   readonly usedAt: number | 'unknown' | null;
-  /** When the last token expires, in milliseconds since 1970. Each refresh moves this time. */
+  /**
+   * When the authorization's last token expires, in milliseconds since 1970. Each refresh moves
+   * this time.
+   */
   readonly expiresAt: number;
 }
 
-/** A client that has an authorization. */
+/** The client of an authorization. */
 export interface HoldingClient {
-  /** The client id. It is the URL of a document client. */
+  /** The client id. For a document client, this is the URL of the document. */
   readonly id: string;
-  /** The registered name. If no operator registered the client, the client chose this name. */
+  /**
+   * The registered name. A client that registered itself, or that has a client document, chose this
+   * name.
+   */
   readonly name: string;
   /** Who registered the application. */
   readonly registeredBy: RegisteredBy;
@@ -60,12 +66,13 @@ export interface AuthorizationFilter {
   readonly scope?: string;
   /**
    * Only authorizations that have received no tokens since this time, in milliseconds since 1970.
-   * If the last use is unknown, the time of creation counts instead.
+   * If it is unknown when tokens were last issued, the authorization's creation time is compared
+   * instead.
    */
   readonly unusedSince?: number;
 }
 
-/** The range of authorizations to read, in descending order of their ids. */
+/** The range of authorizations to read, from the highest id to the lowest. */
 export interface HeldRange {
   /** Only ids below this id. Null for all ids. */
   readonly below: string | null;
@@ -77,12 +84,12 @@ export interface HeldRange {
   readonly examine: number;
 }
 
-/** The number of active authorizations among the newest rows. */
+/** How many of the newest authorizations are active. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** The number of people who gave them. */
+  /** How many people gave the active authorizations. */
   readonly people: number;
-  /** Whether all rows were read. Otherwise, there may be more authorizations. */
+  /** Whether all rows were read. If false, more authorizations may be active. */
   readonly isAll: boolean;
 }
 

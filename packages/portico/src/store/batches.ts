@@ -2,19 +2,21 @@ import { setTimeout } from 'node:timers/promises';
 import type { Acting } from '../auditing/audit.ts';
 
 /**
- * The number of rows per batch. Each batch is one commit, which locks its rows for a few
- * milliseconds.
+ * The number of rows per batch. Each batch is one commit and locks its rows for a few milliseconds.
  */
 export const BATCH = 500;
 /**
- * The longest pause, in milliseconds. Longer pauses would not help a store that is slow for another
- * reason.
+ * The longest pause between two batches, in milliseconds. Without this limit, one slow batch would
+ * cause a long pause.
  */
 const LONGEST_PAUSE = 500;
 
-/** Options of a long-running action. */
+/** Options of an action that works in batches. */
 export interface Lasting extends Acting {
-  /** Called after each batch with the number of authorizations ended or removed so far. */
+  /**
+   * Called after each batch with the number of authorizations that the action has ended or removed
+   * so far.
+   */
   readonly report?: (authorizations: number) => void;
 }
 
@@ -35,7 +37,7 @@ export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE
 
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
-/** A text that sorts before every key, so that the first step begins with the first key. */
+/** A string that sorts before every key. The first step starts after it. */
 const FIRST = '';
 
 /**
@@ -46,7 +48,7 @@ export type Step = (
   after: string,
 ) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
-/** Runs steps in batches until there are no more keys. Returns the total number of ended rows. */
+/** Runs a step for each batch of keys. Returns the total number of ended rows. */
 export function inSteps(step: Step, report?: (count: number) => void): Promise<number> {
   let after = FIRST;
   return inBatches(async () => {
@@ -57,7 +59,8 @@ export function inSteps(step: Step, report?: (count: number) => void): Promise<n
 }
 
 /**
- * Runs batches until nothing is left, with pauses between them. Returns the total number of rows.
+ * Runs batches until no rows remain, with a pause after each batch. Returns the total number of
+ * rows.
  */
 export async function inBatches(
   batch: () => Promise<Batch>,

@@ -1,19 +1,19 @@
 import type { Client } from './client.ts';
 
 /**
- * A protection that a client can demand with a flag in its metadata (RFC 7591 section 2). A feature
- * provides it.
+ * A protection that a client can require with a flag in its metadata (RFC 7591 section 2). A
+ * feature provides the protection.
  */
 export interface ClientDemand extends DemandDescription {
   /** Whether the current configuration provides the protection. */
   readonly isMet: boolean;
 }
 
-/** The properties of a demand that are the same on every server. */
+/** The properties of a demand that do not depend on the server's configuration. */
 export interface DemandDescription {
   /** The flag's name in metadata, for example `require_pushed_authorization_requests`. */
   readonly metadata: string;
-  /** The client field that records the demand in the store. */
+  /** The client field that stores the demand. */
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
@@ -25,8 +25,9 @@ export interface DemandDescription {
    */
   readonly effect: string;
   /**
-   * Whether the demand is checked strictly. If true, a client document is rejected if the flag is
-   * not a boolean, and fetched again if the demand can no longer be met.
+   * Whether the demand is checked strictly in client documents. If true, Portico rejects a document
+   * whose flag is not a boolean. It also fetches the document again when the server can no longer
+   * meet the demand.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create` that sets the demand. */
@@ -36,18 +37,20 @@ export interface DemandDescription {
 }
 
 /**
- * The demands that the store can record, by client field. Each value is the demand's field in a
- * registration.
+ * The demands that the store has a column for, by client field. Each value is the demand's name in
+ * a registration.
  */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
 } as const satisfies Partial<Record<keyof Client, string>>;
 
-/** The client fields that record demands in the store. */
+/** The client fields that store demands. */
 export type DemandField = keyof typeof ASKED;
 
-/** The demands in a registration. A missing demand is false. */
+/**
+ * The demands in a registration. A missing field means that the client does not make the demand.
+ */
 type AskedDemands = { readonly [Field in DemandField as (typeof ASKED)[Field]]?: boolean };
 
 /** A client's demands. */
@@ -62,7 +65,7 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
   >;
 }
 
-/** No demands. */
+/** The value for a client that makes no demands. */
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**

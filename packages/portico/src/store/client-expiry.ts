@@ -3,16 +3,17 @@ import type { Client } from './client.ts';
 /** How long a self-registered client is kept if it is never used, in milliseconds (a day). */
 export const NEVER_USED = 86_400_000;
 /**
- * How long a self-registered client is kept after its last use, in milliseconds: ninety days, plus
- * one because uses are recorded only once a day.
+ * How long a self-registered client is kept after its last use, in milliseconds. This is 90 days
+ * plus one day, because the time of use is written only once a day.
  */
 export const UNUSED = 91 * 86_400_000;
 
-/** How long a registration counts towards its network's limit, in milliseconds. */
+/** How long a registration counts towards the limit for its network, in milliseconds. */
 export const COUNTED = 3_600_000;
 
 /**
- * Whether a self-registered client has expired because it was not used. Its row may still exist.
+ * Whether a self-registered client has expired because it was not used. The client's row may still
+ * exist.
  */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;

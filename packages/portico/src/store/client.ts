@@ -29,9 +29,9 @@ export type ApplicationType = 'web' | 'native';
  *
  * - `operator`: an operator of this server.
  * - `registration`: the client itself, at the registration endpoint (RFC 7591).
- * - `document`: the document whose URL is the client's id.
+ * - `document`: the client's document. Its URL is the client id.
  *
- * Trust only data that an operator registered.
+ * Do not trust the data of a client that no operator registered.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
@@ -51,8 +51,8 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public, because the application cannot keep a secret. The server
-   * identifies a public client but cannot authenticate it.
+   * Whether the client is public: the application cannot keep a secret. A public client states its
+   * client id, but cannot prove it.
    */
   readonly public: boolean;
   /**
@@ -60,8 +60,8 @@ export interface ClientMetadata {
    */
   readonly applicationType: ApplicationType;
   /**
-   * The client's own keys or its workload. Such a client cannot authenticate in any other way. Null
-   * for a client with a secret and for a public client.
+   * The client's own keys or its workload. A client with keys can authenticate in no other way.
+   * Null for a client with a secret and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
@@ -106,7 +106,7 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly previousSecretHash: string | null;
   /** When the previous secret stops working, in milliseconds since 1970. */
   readonly previousSecretExpiresAt: number | null;
-  /** Milliseconds since 1970. */
+  /** When the client was registered, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
    * The last day on which the client was used, in milliseconds since 1970. A client is used when a
@@ -124,7 +124,7 @@ export interface Client extends ClientMetadata, ClientLook {
 /** Writes data that belongs to a client, in the transaction that writes the client. */
 export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
-/** A client's logo, chosen by an operator. Portico has checked its bytes. */
+/** A client's logo, set by an operator. Portico has checked that the bytes are an image. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;

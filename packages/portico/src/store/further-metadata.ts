@@ -4,30 +4,30 @@ import { quotedPublic } from '../quoting.ts';
 import type { ApplicationType, ClientAddition } from './client.ts';
 import { FurtherMetadataRecords } from './sql/further-metadata.ts';
 
-/** The form of a client metadata field in JSON. */
+/** The type of a client metadata field in JSON. */
 export type FieldShape = 'texts' | 'text' | 'flag';
 
 /** A client metadata field that a feature adds (RFC 7591 section 2). */
 export interface MetadataField {
   /** The field's name, for example `post_logout_redirect_uris`. */
   readonly name: string;
-  /** The name of one value in messages, for example `post-logout redirect URI`. */
+  /** What messages call one value, for example `post-logout redirect URI`. */
   readonly called: string;
-  /** The field's JSON form. Defaults to a list of strings. */
+  /** The field's type in JSON. Defaults to a list of strings. */
   readonly shape?: FieldShape;
   /**
-   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. For a flag,
-   * it has no value. Without an option, only clients that register themselves can have the field.
+   * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
+   * repeated. For a flag, the option takes no value. If no option is set, only clients that
+   * register themselves can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
-   * Whether clients that register themselves can have the field. By default, all of these clients
-   * can have it.
+   * Which clients that register themselves can have the field. By default, all of them can.
    *
-   * - `with-token`: only clients that register with an initial access token can have the field.
-   *   Otherwise, anyone could make this server send requests to other servers. If a client
-   *   registers without such a token, the server does not store the field.
-   * - `never`: no client that registers itself can have the field.
+   * - `with-token`: only clients that register with an initial access token. Otherwise, anyone
+   *   could make this server send requests to other servers. If a client registers without a token,
+   *   the server does not store the field.
+   * - `never`: no client that registers itself.
    */
   readonly selfRegistered?: 'with-token' | 'never';
   /** The maximum number of values for one client. */
@@ -39,9 +39,9 @@ export interface MetadataField {
   problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** Rules for URLs that depend on where the server runs. */
+/** Rules for URLs that depend on the server's environment. */
 export interface UrlRules {
-  /** Whether URLs that the server sends requests to may have any port, for development. */
+  /** Whether this server may send requests to URLs with any port. For development. */
   readonly anyPort: boolean;
 }
 
@@ -104,7 +104,7 @@ export class FurtherMetadata {
 
   /**
    * Checks values before a client is written. Throws a RegistrationError if the server does not
-   * offer a field, or if a client of this type cannot have a value.
+   * offer one of the fields, or if a client of this type cannot have one of the values.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -139,9 +139,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Returns a function that writes these values in the transaction that writes the client. The
-   * client's other fields do not change. Returns undefined if no field is given. Call `check`
-   * first.
+   * Returns a function that writes these values in the transaction that writes the client. Fields
+   * that are not given do not change. Returns undefined if no field is given. Call `check` first.
    */
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
@@ -149,7 +148,7 @@ export class FurtherMetadata {
   }
 }
 
-/** Returns the display names of the client's flags. */
+/** Returns the names (`called`) of the client's flags that only an operator can set. */
 export function marksOf(
   fields: readonly MetadataField[],
   values: FurtherValues,

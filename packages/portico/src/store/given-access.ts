@@ -3,9 +3,9 @@ import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
 /**
- * Access to people's accounts that an organization granted instead of the person. A feature
- * implements this interface. The feature marks these authorizations with the detail `given_by`, and
- * checks them again whenever one of their tokens is used.
+ * Access to a person's account that an organization granted for the person. A feature implements
+ * this interface. It marks these authorizations with the detail `given_by`, and checks an
+ * authorization each time one of its tokens is used.
  */
 export interface GivenAccess {
   /**
@@ -19,14 +19,14 @@ export interface GivenAccess {
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /**
-   * Removes everything that is stored about this person. Access that has ended stays ended, but the
-   * stored record of its end no longer names the person. Remove the subject first. Returns false if
-   * nothing was stored.
+   * Removes everything that is stored about this person. Remove the person's subject first. Access
+   * that has ended stays ended, but the row that says so no longer names the person. Returns false
+   * if nothing was stored.
    */
   forget(person: PersonReference): Promise<boolean>;
 }
 
-/** An access token from an authorization that an organization granted. */
+/** An access token that was issued for access that an organization granted. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;
@@ -53,7 +53,7 @@ export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Deta
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the issuer's account for which an organization granted the authorization. */
+/** Returns the account at the organization's issuer for which the authorization was granted. */
 export function givenFor(details: Details): AssertedAccount {
   const { given_tenant: tenant, given_subject: subject } = details;
   return {

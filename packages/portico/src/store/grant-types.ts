@@ -6,9 +6,9 @@ export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
   /**
-   * How access starts with this grant. `organization`: an organization grants access to a person's
-   * account (`GivenAccess`), only to clients that an operator registered. Null: the grant only
-   * continues existing access, for example `refresh_token`.
+   * Who starts access with this grant. `organization`: an organization grants access to a person's
+   * account (`GivenAccess`). Only clients that an operator registered may use such a grant. Null:
+   * the grant only continues existing access, for example `refresh_token`.
    */
   readonly begins: Beginning | null;
   /**
@@ -25,7 +25,7 @@ export interface GrantRules {
  */
 export const INTROSPECTION = 'introspection';
 
-/** The grant types that a server offers. */
+/** The grant types that this server offers. */
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
@@ -56,8 +56,8 @@ export class GrantTypes {
 
   /**
    * Whether only clients that an operator registered may have this grant. With such a grant, an
-   * organization gives access to a client that it identifies only by the client's id, without a
-   * consent page.
+   * organization gives a client access without a consent page, and the organization identifies the
+   * client only by its id.
    */
   isForOperators(name: string): boolean {
     return this.#rules.get(name)?.begins === 'organization';
@@ -68,7 +68,7 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants that start access for this kind of holder. */
+  /** Returns the grants that start access for a person, or for the client itself. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.begin([name], holder));
   }
@@ -79,16 +79,16 @@ export class GrantTypes {
   }
 
   /**
-   * Whether a person can allow access with one of these grants. Only such access gets refresh
-   * tokens.
+   * Whether a person can allow access with one of these grants. Only access that a person allowed
+   * includes refresh tokens.
    */
   canBeAllowed(grants: readonly string[]): boolean {
     return grants.some((name) => this.#rules.get(name)?.begins === 'person');
   }
 
   /**
-   * Whether access can start with one of these grants. If `holder` is set, only access for this
-   * kind of holder counts.
+   * Whether access can start with one of these grants. If `holder` is set, only grants that start
+   * access for this kind of holder count.
    */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {

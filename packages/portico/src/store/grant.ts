@@ -1,10 +1,13 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** The holder of access: a person, through a client, or the client itself. */
+/** Who has access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access starts: its holder starts it, or an organization grants it to a person's account. */
+/**
+ * Who starts access: the person or client that will have it, or an organization that grants access
+ * to a person's account.
+ */
 export type Beginning = Holder | 'organization';
 
 /**
@@ -13,13 +16,13 @@ export type Beginning = Holder | 'organization';
  */
 export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
-/** JSON data that features store with an authorization, by name. Must not contain a secret. */
+/** JSON data that features store with an authorization, by name. Do not store secrets in it. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
  * A person's authorization, with all codes and tokens issued for it. The authorization is one row
  * in `oauth_families`, which also contains the authorization code and the current refresh token.
- * Revoking the row revokes the code and all tokens with one write.
+ * One write to this row revokes the code and all tokens.
  */
 export interface Family {
   readonly id: string;
@@ -39,8 +42,8 @@ export interface Family {
    */
   readonly thumbprint: string | null;
   /**
-   * Whether an earlier refresh token of this authorization worked without the key. If so, an
-   * attacker with that token may have bound the authorization to the attacker's key.
+   * Whether an earlier refresh token of this authorization worked without the key. An attacker who
+   * had stolen that token may have bound the authorization to the attacker's own key.
    */
   readonly isBoundLate?: boolean;
   /**
@@ -70,7 +73,7 @@ export interface Authorization {
 
 /**
  * A stored authorization code or refresh token, and the access that it would grant. The server
- * reads this before it decides whether to issue tokens.
+ * reads it before it decides whether to issue tokens.
  */
 export interface StoredGrant {
   readonly hash: string;
@@ -83,8 +86,8 @@ export interface StoredGrant {
 /** An authorization code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The id of the row: the token's id, or the id of its authorization. Empty for a malformed token,
-   * because no row has an empty id.
+   * The id of the token's row or its authorization's row. Empty for a malformed token, because no
+   * row has an empty id.
    */
   readonly id: string;
   readonly hash: string;
@@ -92,8 +95,8 @@ export interface OfferedToken {
 
 export interface OfferedRefreshToken extends OfferedToken {
   /**
-   * The hash of the token's mark, which all refresh tokens of one authorization share. Null for a
-   * malformed token.
+   * The hash of the token's mark, a random value in all refresh tokens of one authorization. Null
+   * for a malformed token.
    */
   readonly markHash: string | null;
 }
@@ -104,18 +107,18 @@ export interface RefreshToken extends StoredGrant {
 }
 
 /**
- * The response to the last use of an authorization's refresh token. The server stores the response
- * in case the client repeats the request (decision 37).
+ * The response to the last use of a refresh token. The server stores the response in case the
+ * client did not receive it and repeats the request (decision 37).
  */
 export interface KeptAnswer {
-  /** The response, encrypted with the used token. */
+  /** The response, encrypted with the refresh token that was used. */
   readonly sealed: string;
-  /** The generation of the tokens in the response, as in `RefreshToken`. */
+  /** The generation of the tokens in the response. See `generation` of `RefreshToken`. */
   readonly generation: number;
   readonly usedAt: number;
   /**
-   * The hash of the current refresh token: the one in the response, unless the client has already
-   * used it.
+   * The hash of the current refresh token. This is the token in the response, unless the client has
+   * already used that token.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
@@ -132,12 +135,12 @@ export interface AuthorizationCode extends StoredGrant {
  * What the server does if a client uses a code a second time:
  *
  * - `revokes`: it revokes the tokens from the first use.
- * - `refused`: it only rejects the second use. This is for codes that never pass through a browser
- *   and that a client may send twice at the same time.
+ * - `refused`: it only rejects the second use. For codes that never pass through a browser. A
+ *   client may send such a code twice at the same time.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
-/** The values that the token request must match, and the nonce for the ID token. */
+/** The values that the token request must match, and the nonce that the ID token will contain. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -161,13 +164,13 @@ export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** Null if the client may not use refresh tokens. */
+  /** Null if the client may not have refresh tokens. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
 export interface NewRefreshToken {
   readonly hash: string;
-  /** The hash of the mark that all refresh tokens of the authorization share. */
+  /** The hash of the random value that all refresh tokens of the authorization contain. */
   readonly markHash: string;
   readonly expiresAt: number;
   /** The thumbprint of the key that the token requires. Null if the token requires no key. */
@@ -177,9 +180,7 @@ export interface NewRefreshToken {
 }
 
 export interface NewAccessToken {
-  /**
-   * The token's id. Ids increase with time, so that new rows are next to each other in the table.
-   */
+  /** The token's id. Ids increase with time, so new rows are next to each other in the table. */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
@@ -188,10 +189,7 @@ export interface NewAccessToken {
   readonly thumbprint: string | null;
 }
 
-/**
- * A valid access token, with everything that determines what the token allows. One statement reads
- * all of this.
- */
+/** A valid access token and the stored data that limits its use, all read by one statement. */
 export interface AccessToken {
   readonly clientId: string;
   /** The id of the token's authorization. Null for a client-credentials token. */
@@ -216,7 +214,7 @@ export interface AccessToken {
   readonly details?: Details | undefined;
 }
 
-/** The known data about an access token that is not valid, for the log. */
+/** What is known about an access token that is not valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
@@ -226,7 +224,7 @@ export interface DeadToken {
 
 /**
  * Why an access token is not valid. A token that was revoked individually is also `unknown`,
- * because revoking the token removed its row.
+ * because its row was deleted.
  */
 export type Death =
   | 'unknown'
@@ -235,7 +233,7 @@ export type Death =
   | 'authorization revoked'
   /**
    * The client is no longer registered for the grant that started the access: `client_credentials`
-   * or `authorization_code`. `refresh_token` only renews tokens, so access never starts with it.
+   * or `authorization_code`. Never `refresh_token`, because access does not start with it.
    */
   | 'grant removed';
 
@@ -251,8 +249,8 @@ export type GrantRefusal =
   /** The code was replaced before it was used. The new code is still valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the authorization was revoked. Nothing is revoked now,
-   * because the server may repeat the response to the first use.
+   * The code or token was used before, or the authorization was revoked. This request revokes
+   * nothing, because the server may repeat the response to the first use.
    */
   | 'taken';
 
@@ -262,8 +260,8 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * It is unknown whether the tokens were issued. The connection was lost before the store responded,
- * and the store is still not available.
+ * It is unknown whether tokens were issued: the connection was lost before the store responded, and
+ * the store is still unavailable.
  */
 export interface UnsettledGrant {
   readonly issued: null;
@@ -271,8 +269,8 @@ export interface UnsettledGrant {
   readonly error: unknown;
   /**
    * Returns true if the tokens were issued and are the latest tokens of an active authorization.
-   * Returns false if this can no longer happen. Rejects while the store is unavailable. Works for
-   * at least an hour after the request, while the rows exist.
+   * Returns false if the tokens can no longer be issued. Rejects while the store is unavailable.
+   * Can be called for at least an hour after the request, as long as the rows exist.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import type { FurtherMetadata } from './further-metadata.ts';
 declare module './pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of removed clients whose additional metadata was removed as well. Missing if no
+     * How many removed clients had additional metadata that was now removed too. Missing if no
      * feature adds client metadata.
      */
     readonly clientMetadata?: number;
@@ -14,7 +14,7 @@ declare module './pruning.ts' {
 /** The number of rows per batch. */
 const BATCH = 100;
 
-/** Returns how pruning removes the additional metadata of clients that no longer exist. */
+/** Returns how to prune the additional metadata of clients that no longer exist. */
 export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
   return {
     kind: 'clientMetadata',

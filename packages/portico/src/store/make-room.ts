@@ -7,9 +7,11 @@ export interface Holding {
 }
 
 /**
- * Makes room for a new request. Returns the keys of the requests to remove, or null if the limit is
- * reached. The oldest requests of the network that uses the most bytes are removed, but only if
- * that network uses more than the new request's network would use. This way, no network can take
+ * Makes room for a new request. Returns the keys of the requests to remove, or null if the new
+ * request must be refused.
+ *
+ * The oldest requests of the network that uses the most bytes are removed, but only if that network
+ * uses more bytes than the new request's network would then use. This way, no network can take
  * another network's share. `held` is the number of bytes that each network uses. `oldestOf` returns
  * enough of a network's oldest requests to make room.
  */

@@ -4,20 +4,20 @@ import type { Client } from './client.ts';
 import type { Details } from './grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from './requests.ts';
 
-/** The question on the consent page. */
+/** The consent that the server would ask the person for. */
 export interface AskedConsent {
   readonly asked: AuthorizationRequest;
   readonly client: Client;
   readonly person: PersonReference;
-  /** The scopes that the page would show. Never empty. */
+  /** The scopes that the consent page would show. Never empty. */
   readonly scopes: readonly string[];
 }
 
 /**
  * Finds an earlier authorization that covers this request, so that the server can skip the consent
- * page. A feature implements this interface. Before Portico writes the new authorization, it checks
- * that the earlier authorization is still active. The new authorization records which earlier
- * authorization it is based on (`goesBackTo`).
+ * page. A feature implements this interface. Portico checks that the earlier authorization is still
+ * active before it writes the new authorization. The new authorization's details name the earlier
+ * authorization (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the earlier authorization, or null if the server must show the consent page. */
@@ -25,8 +25,8 @@ export interface PriorConsent {
 }
 
 /**
- * Called with a person's answer on the consent page, before the answer is stored. `allowed` lists
- * the shown scopes (`request.asked.scopes`) that the person allows.
+ * Called with the person's answer on the consent page, before the server stores the answer.
+ * `allowed` lists the shown scopes (`request.asked.scopes`) that the person allows.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
@@ -46,9 +46,8 @@ export interface PriorAuthorization {
 }
 
 /**
- * Returns the details for a new authorization that `prior` makes possible. An authorization can be
- * based on a second authorization that is based on a third, and so on. The details contain the
- * lowest id in this chain.
+ * Returns the details for a new authorization that `prior` covers. `prior` may itself be based on
+ * an earlier authorization, and so on. The details contain the lowest id in this chain.
  */
 export function priorDetails({ id, details }: PriorAuthorization): Details {
   const lowest = lowestPrior(details);
@@ -56,10 +55,10 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 }
 
 /**
- * Whether this authorization skipped the consent page because of an earlier authorization whose id
- * is at most `newest`. An operation that ends access also ends these authorizations. It ignores
- * authorizations that people allow on the consent page in the meantime, so it finishes even if
- * people keep allowing access.
+ * Whether this authorization skipped the consent page because of an earlier authorization with an
+ * id of at most `newest`. An operation that ends access uses this to find the authorizations it
+ * must also end. It ignores authorizations that people allow in the meantime on the consent page.
+ * Otherwise, it might never finish.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

@@ -74,8 +74,8 @@ describe('while serving', () => {
   const NOW = 1_795_240_016_123;
 
   /**
-   * Returns the store calls that every fiftieth insertion makes. `answers` contains the results for
-   * access tokens, in order. `null` means that the store is unavailable.
+   * Returns the store calls that every fiftieth insertion makes. `answers` lists the results of
+   * `pruneAccessTokens`, in order. `null` means that the store is unavailable.
    */
   function serving(
     features: ExpiringOfFeatures = { usesOnce: false, expiring: [] },
@@ -156,7 +156,7 @@ describe('while serving', () => {
     const full = { removed: 100, last: 'm' };
     const living = { removed: 3, last: 'c' };
     const { insertFifty, warnings } = serving(undefined, undefined, [
-      // All tokens of the first batch had expired, so the second search is not needed.
+      // All tokens of the first batch had expired, so the second search does not run.
       full,
       living,
       { removed: 0, last: 'f' },

@@ -9,11 +9,15 @@ export interface PrunedRows {
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** The number of authorization requests that expired before the user answered or signed in. */
+  /**
+   * The number of removed authorization requests. They expired before the user answered or signed
+   * in.
+   */
   readonly consentRequests: number;
   /**
-   * The number of removed clients: clients that registered themselves and were not used within a
-   * day of registration or for ninety days, and document clients that no user has allowed.
+   * The number of removed clients. These are clients that registered themselves and were not used
+   * within a day, clients that registered themselves and were not used for 90 days, and document
+   * clients that no user has allowed.
    */
   readonly clients: number;
 }
@@ -24,9 +28,7 @@ export interface ExpiringRows {
   readonly kind: keyof PrunedRows;
   /** The name of the rows in the console, for example `audit events`. */
   readonly called: string;
-  /**
-   * A text that says which rows were removed. The console prints the name, `that`, and this text.
-   */
+  /** Says which rows were removed. The console prints `called`, the word "that", and this text. */
   readonly which: string;
   /** The number of rows per batch. */
   readonly batch: number;
@@ -34,19 +36,22 @@ export interface ExpiringRows {
   readonly remove: (limit: number) => Promise<number>;
 }
 
-/** The additions of features to pruning. */
+/** What features add to pruning. */
 export interface ExpiringOfFeatures {
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature records single-use values, for example assertions. */
   readonly usesOnce: boolean;
 }
 
-/** How many rows of each kind a batch removes: twice as many as are added between two batches. */
+/**
+ * How many rows of each kind a batch removes. This is twice as many as the server adds between two
+ * batches.
+ */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows are kept after they expire, in milliseconds. Clocks of processes can differ, and a
- * request may still need a row.
+ * How long rows are kept after they expire, in milliseconds. The clocks of two processes can
+ * differ, and a running request may still need a row.
  */
 const MARGIN = 3_600_000;
 /**
@@ -55,7 +60,7 @@ const MARGIN = 3_600_000;
  */
 const FIRST = '';
 
-/** Removes expired rows in small batches. Can run while the server handles requests. */
+/** Removes expired rows in small batches while the server handles requests. */
 export class Pruning {
   readonly #store: ExpiredRecords;
   readonly #features: () => ExpiringOfFeatures;
@@ -65,15 +70,15 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id after which the second search through the access tokens continues. The first search
-   * always starts at the beginning of the table.
+   * The id after which the next second search starts. Each batch searches the access tokens twice:
+   * first from the beginning of the table, then from this id.
    */
   #looked = FIRST;
 
   /**
-   * `registrations` is true if there can be clients that no operator registered. Otherwise, pruning
-   * does not look for them. `pause` waits between two batches of `all`. By default, it waits as
-   * long as the last batch took.
+   * `registrations` says whether there can be clients that no operator registered. If false,
+   * pruning does not look for such clients. `pause` waits between two batches of `all`. By default,
+   * it waits as long as the last batch took.
    */
   constructor(
     store: ExpiredRecords,
@@ -93,8 +98,8 @@ export class Pruning {
 
   /**
    * Counts an insertion. Every fiftieth insertion removes a batch of expired rows. A batch can
-   * remove more rows than were added, so the tables shrink. Returns null if there is nothing to
-   * wait for. The promise never rejects: a failure is logged, and a later batch tries again.
+   * remove more rows than were added, so the tables shrink. Returns null if this call starts no
+   * batch. The returned promise never rejects: a failure is logged, and a later batch tries again.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -102,9 +107,9 @@ export class Pruning {
   }
 
   /**
-   * Removes all expired rows in batches. Pauses between batches, so that requests can use the
-   * store. After each batch, calls `onBatch` with the numbers so far. Returns the number of removed
-   * rows of each kind.
+   * Removes all expired rows in batches. Pauses after each batch, so that requests can use the
+   * store, and calls `onBatch` with the numbers so far. Returns the number of removed rows of each
+   * kind.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
@@ -142,8 +147,8 @@ export class Pruning {
     const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also remove tokens further into the table. If the access token lifetime was shortened, later
-    // tokens expire before the first tokens. The first search alone would then remove fewer tokens
+    // Search further into the table too. If an operator shortened the access token lifetime, newer
+    // tokens can expire before older ones. The first search alone would then remove fewer tokens
     // than are added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;

@@ -12,11 +12,14 @@ export interface AuthorizationRequest {
   readonly codeChallenge: string;
   /** The API that the tokens are for. Null if no audience is configured. */
   readonly audience: string | null;
-  /** The thumbprint of the key that the code will require. Null if no key will be needed. */
+  /**
+   * The thumbprint of the key that the client must prove when it uses the code. Null if no key is
+   * required.
+   */
   readonly thumbprint: string | null;
   /**
-   * The languages that the client requested (OpenID Connect Core section 3.1.2.1). Missing if
-   * Portico does not use them.
+   * The languages in the request's `ui_locales` parameter (OpenID Connect Core section 3.1.2.1).
+   * Missing if all pages of this server are in one language.
    */
   readonly uiLocales?: string | undefined;
   /** The response mode. Missing for the default, `query`. */
@@ -29,17 +32,19 @@ export interface AuthorizationRequest {
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An authorization request that a person has seen. The browser stores only its id. */
+/**
+ * An authorization request that was shown to a person. The browser stores only the request's id.
+ */
 export interface ConsentRequest extends AuthorizationRequest {
-  /** SHA-256 of the request id. */
+  /** SHA-256 of the consent request's id. */
   readonly idHash: string;
   /** SHA-256 of the browser session's secret. */
   readonly browserHash: string;
-  /** The person who saw the request, and the scopes that they saw. */
+  /** The person who saw the request, and the scopes that the page showed. */
   readonly asked: AskedPerson;
   /**
-   * The client's name as the person saw it. Only for a document client, because its document may
-   * change the name at any time.
+   * The client's name on the page that the person saw. Stored only for a document client, because
+   * its document may change the name at any time.
    */
   readonly shownName?: string | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
@@ -55,7 +60,10 @@ export interface ConsentRequest extends AuthorizationRequest {
 
 /** The scopes with a checkbox on the consent page. */
 export interface ChoosableScopes {
-  /** Scopes that the person may leave out. The client requested them or keeps them from earlier. */
+  /**
+   * Scopes that the person may leave out. The client requested them, or already has them from an
+   * earlier authorization.
+   */
   readonly optional: readonly string[];
   /** Scopes that the client did not request and the person may add. */
   readonly added: readonly string[];
@@ -78,27 +86,27 @@ export interface ConsentAnswer {
 }
 
 /**
- * The outcome. `void` means that the request ended without an answer, for example because another
- * person signed in.
+ * The result of a request. `void` means that it ended without an answer, for example because
+ * another person signed in.
  */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
 /**
- * An authorization request that waits for a sign-in. Either it is too long for a cookie, or the
- * client sent it directly.
+ * An authorization request that is stored until the user signs in. Either it is too long for a
+ * cookie, or the client pushed it to the server.
  */
 export interface WaitingRequest {
-  /** SHA-256 of the browser's secret, or of the secret in the `request_uri`. */
+  /** SHA-256 of the secret in the browser's cookie, or in the `request_uri`. */
   readonly secretHash: string;
   /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** How many bytes of the budget the request uses. */
+  /** How many bytes the request counts towards the budget. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** How many bytes waiting requests may use. */
+/** How many bytes waiting requests may use in total. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;

@@ -20,8 +20,8 @@ test('a use is stored by the hash of its kind and value, without removing others
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);
   expect(did).toEqual(['kept', 'ticked']);
-  // The same parts with a different kind are a different value. The same text, split into different
-  // parts, is also a different value.
+  // The same parts are a different value for another kind. The same text, split into other parts,
+  // is also a different value.
   expect(await uses.claim('assertion', ['client', 'jti'], 3000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jtj'], 4000)).toBe(true);
   expect(await uses.claim('proof', ['clientj', 'ti'], 5000)).toBe(true);

@@ -2,12 +2,12 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/** The kinds of single-use values. The same `jti` can be used once for each kind. */
+/** The kinds of single-use values. Each kind can use the same `jti` once. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
 /**
- * Values that can be used only once across all processes: signed strings, identified by their
- * `jti`, and forms.
+ * Values that can be used only once across all processes: forms, and signed strings that are
+ * identified by their `jti`.
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;
@@ -20,8 +20,8 @@ export class SingleUses {
 
   /**
    * Records a use. Returns true if this is the first use. `of` identifies the value within its kind
-   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The value may
-   * then still be unused, but the caller must not accept it.
+   * until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The caller must
+   * then reject the value.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -16,15 +16,15 @@ import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
- * The records that features add to the store. Each feature declares its own records here, and
- * returns them from `records`.
+ * The records that features add to the store. Each feature declares its own records here, and its
+ * `records` function returns them.
  */
 export interface FeatureRecords {}
 
 /**
- * The authorization server's store, with one class per kind of record. Each method is atomic and
- * returns only after its effect is durable. A method that throws has changed nothing. A refusal
- * that changes something, for example revokes an authorization, is returned, not thrown.
+ * The authorization server's store, with one class for each kind of row. Each method is atomic and
+ * resolves only after its changes are durable. A method that throws has changed nothing. A refusal
+ * that changes rows, for example because it revokes an authorization, is returned and not thrown.
  */
 export class Store {
   readonly clients: ClientRecords;

@@ -4,7 +4,7 @@ import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
 /**
- * The parts of a database that `writeNothing` uses. On an embedded engine, `transaction` is needed
+ * The members of a database that `writeNothing` uses. An embedded engine also needs `transaction`,
  * to detect a full disk.
  */
 export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
@@ -14,8 +14,8 @@ export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
  * Rejects if the store is not writable. The store's tables must exist.
  *
  * An embedded engine reports a full disk only at a commit, so this function writes a row and
- * removes it. A database server reports a full disk by itself. On a database server, this function
- * writes no row, because the commit would have to wait for the standbys.
+ * removes it. A database server reports a full disk by itself. This function writes no row there,
+ * because the commit would have to wait for the standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

@@ -9,7 +9,7 @@ const catalog = createScopeCatalog({
   office: { label: 'See your office', claims: ['roles', 'desk'] },
 });
 
-/** Creates a person with this profile, and counts how often the profile was requested. */
+/** Creates a person with this profile. Counts how often the profile was read. */
 function person(profile: object): { readonly user: UserInterface; readonly asked: () => number } {
   let asked = 0;
   const getProfile = () => {

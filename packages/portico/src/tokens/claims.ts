@@ -57,8 +57,8 @@ export function claimNameProblem(name: string): string | null {
 }
 
 /**
- * Returns the claims that the scopes release, in the order of the scopes. For each scope, OpenID
- * Connect's claims come before the configured claims.
+ * Returns the claims that the scopes release, in the order of the scopes. A scope's OpenID Connect
+ * claims come before its configured claims.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -71,12 +71,12 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Returns claims about a person, in addition to the claims from `getProfile()`. Cannot replace a
- * claim from `getProfile()`.
+ * Returns claims about a person, in addition to the claims from `getProfile()`. The profile's
+ * claims cannot be replaced.
  *
- * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
- * scope in `oauth_server:scopes` that lists the claim under `claims`. Each dropped claim is logged
- * once.
+ * A claim is dropped unless one of the granted scopes releases it. Scopes release the claims of
+ * OpenID Connect Core section 5.4, and the claims that `oauth_server:scopes` lists for them under
+ * `claims`. Each dropped claim is logged once.
  */
 export type ClaimsMapper = (
   user: UserInterface,
@@ -128,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once for each claim. The number of remembered claims is limited. */
+  /** Warns once for each claim. Remembers only a limited number of claims. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -139,9 +139,9 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether every string in the value is well-formed Unicode. A string with an unpaired surrogate is
- * not. Some JSON parsers reject the whole text. Other parsers replace the surrogate, so the values
- * of two people could become the same.
+ * Whether no string in the value contains an unpaired surrogate. Some JSON parsers reject a text
+ * with an unpaired surrogate. Others replace the surrogate, so that the values of two people could
+ * become equal.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

@@ -1,9 +1,14 @@
 import type { Details } from '../store/grant.ts';
 
-/** Where the details of an authorization are shown. */
+/**
+ * Where members for an authorization's details are added: to the ID token or the introspection
+ * response.
+ */
 export type DescribedIn = 'id_token' | 'introspection';
 
-/** Returns the claims or response members for the details of an authorization. */
+/**
+ * Returns the claims, or the members of the introspection response, for an authorization's details.
+ */
 export type DescribesDetails = (
   details: Details,
   place: DescribedIn,

@@ -11,15 +11,15 @@ export interface UngrantableScope {
   readonly client: Client;
   /** The scopes that the server offers. */
   readonly catalog: ScopeCatalog;
-  /** The scopes of `catalog` that can be granted for the requested resource. */
+  /** The scopes of `catalog` that clients can request for the resource in this request. */
   readonly grantable: ScopeCatalog;
-  /** Whether the client requests a token for itself, not for a user. */
+  /** Whether the client requests a token for itself and not for a user. */
   readonly forItself: boolean;
 }
 
 /**
- * Returns whether to drop this scope from the request. If it returns false, or if no scope is left,
- * the server refuses the request.
+ * Returns whether to drop this scope from the request. If it returns false, or if all scopes are
+ * dropped, the server refuses the request.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
@@ -32,7 +32,8 @@ interface OfferedScopes {
 }
 
 /**
- * Decides which scopes to drop from requests, by the server's own rule and the rules of features.
+ * Decides which scopes are dropped from requests, by the server's own rule and the rules of
+ * features.
  */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
@@ -61,9 +62,9 @@ export class DroppedScopes {
 
 /**
  * Whether a client that no operator registered requests a scope that the server offers only to
- * other clients or for other resources. Many of these clients request every scope that the metadata
- * lists or has listed before. This includes `openid`, which the metadata omits while the server has
- * no key.
+ * other clients or for other resources. Many such clients request every scope that the metadata
+ * lists now or listed earlier. Among these is `openid`, which the metadata omits while the server
+ * has no key.
  */
 function isOfferedToOthers({
   name,

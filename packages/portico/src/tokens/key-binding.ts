@@ -3,20 +3,20 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ClientMetadata } from '../store/client.ts';
 
 /**
- * Binds access tokens to a client's key (RFC 7800), so that the tokens are useless without the key.
- * A feature implements this interface. If it is null, tokens are not bound.
+ * Binds access tokens to a client's key (RFC 7800). An attacker who steals a bound token cannot use
+ * it without the key. A feature implements this interface. Where it is null, tokens are not bound.
  */
 export interface KeyBinding {
-  /** The description of bound tokens for metadata and challenges. */
+  /** How metadata and challenges describe bound tokens. */
   readonly offer: BindingOffer;
-  /** The authorization request parameter that names the key to bind the authorization code to. */
+  /** The authorization request parameter that names the key for the authorization code. */
   readonly parameter: string;
-  /** The scopes that require a bound token. */
+  /** The scopes that only bound tokens can have. */
   readonly scopes: ReadonlySet<string>;
   /**
-   * Returns the key that a request to this URL of the server proves, or null for a request without
-   * a proof. Throws a KeyProofError for an invalid proof. Called before the client is known. Writes
-   * nothing to the store.
+   * Returns the key that a request to this URL proves, or null for a request without a proof. `url`
+   * is a URL of this server. Throws a KeyProofError for an invalid proof. Called before the client
+   * is known. Writes nothing to the store.
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
@@ -36,28 +36,28 @@ export interface KeyBinding {
 export interface ProvedKey {
   /** The key's JWK thumbprint (RFC 7638) with SHA-256. */
   readonly thumbprint: string;
-  /** Throws a KeyProofError if this client may not prove the key in this way. */
+  /** Throws a KeyProofError if this client may not use this kind of proof. */
   requireFor(client: ClientMetadata): void;
   /**
    * Records permanently that the proof was used. A second call has no effect. Throws a
    * KeyProofError if the proof was used before.
    *
-   * Call this method before the server issues or revokes a token or records a code as used. Call it
-   * only for a request with a credential, because it writes to the store, and any caller can send
-   * the id of a public client.
+   * Call this method before the server issues or revokes a token or marks a code as used. Call it
+   * only for a request that contains a credential. It writes to the store, and any caller can send
+   * a public client's id.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers. Call this method before the server issues tokens, because nothing
-   * may fail after that.
+   * Returns the response headers. Call this method before the server issues tokens, because an
+   * error after that would lose the tokens.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** The data about a token that the key binding uses. */
+/** The data about a token that decides whether a proof is valid for it. */
 export interface BoundToken {
   readonly thumbprint: string | null;
-  /** The client's own profile, not the server's. Null if it has none. */
+  /** The client's own profile. Null if only the server's profile applies. */
   readonly clientProfile: string | null;
 }
 
@@ -68,7 +68,7 @@ export interface ProofRefusal {
   readonly message?: string;
   /** The exact reason, for the log only. */
   readonly detail: string;
-  /** Data that the client needs for its next proof, or null. */
+  /** A value for the client's next proof, for example a nonce, or null. */
   readonly answer: string | null;
 }
 

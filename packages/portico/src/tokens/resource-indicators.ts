@@ -4,12 +4,12 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
  * Resource indicators (RFC 8707). Each grant is for one resource, or for none (null). The server
- * issues tokens for `oauth_server:audience`, and for the resources that features configure.
+ * issues tokens for `oauth_server:audience` and for the resources that features configure.
  */
 
 /** A resource that tokens can be for. */
 export interface ResourceDescription {
-  /** The resource indicator (RFC 8707 section 2). Must match exactly. */
+  /** The resource indicator (RFC 8707 section 2). Requests must contain exactly this string. */
   readonly resource: string;
   /** The scopes that clients can request for this resource, in addition to the identity scopes. */
   readonly scopes: readonly string[];
@@ -17,7 +17,7 @@ export interface ResourceDescription {
   readonly label: string | null;
   /**
    * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
-   * server does not publish it.
+   * server does not publish any.
    */
   readonly metadataUrl: string | null;
   /**
@@ -35,10 +35,10 @@ export class Resources {
   readonly #catalog: ScopeCatalog;
   /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes about a user. They are available for every resource. */
+  /** The scopes that release claims about a user. Clients can request them for every resource. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource for requests that name no resource. It can be null. */
+  /** `audience` is the resource for requests that name no resource. It may be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -57,8 +57,8 @@ export class Resources {
   }
 
   /**
-   * Returns the scopes that can be granted for this audience. Null means no audience. A resource's
-   * scopes can be granted only for that resource.
+   * Returns the scopes that clients can request for this audience (null: no audience). A resource's
+   * own scopes can be requested only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
@@ -69,8 +69,8 @@ export class Resources {
   }
 
   /**
-   * Returns the audience that a request names, or null if the server issues no tokens for that
-   * audience.
+   * Returns the audience for the resource that a request names, or null if the server issues no
+   * tokens for it.
    */
   named(resource: string | undefined): { readonly audience: string | null } | null {
     const audience = resource ?? this.#audience;
@@ -79,7 +79,7 @@ export class Resources {
 
   /**
    * Returns the audience for a new grant: the named resource, or the default. Throws
-   * `invalid_target` for any other resource.
+   * `invalid_target` if the server issues no tokens for the named resource.
    */
   require(resource: string | undefined): string | null {
     const named = this.named(resource);
@@ -91,7 +91,10 @@ export class Resources {
     return named === null ? requireAudience(resource, this.#audience) : named.audience;
   }
 
-  /** Returns why a grant for this audience is no longer valid, or null if it is valid. */
+  /**
+   * Returns why the server no longer issues tokens for a grant with this audience, or null if it
+   * does.
+   */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -100,7 +103,7 @@ export class Resources {
       : `the grant is for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why a token for this audience is not valid on this server, or null if it is valid. */
+  /** Returns why this server does not accept a token for this audience, or null if it does. */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -109,9 +112,7 @@ export class Resources {
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /**
-   * Returns why a token for `audience` is not valid at the resource `here`, or null if it is valid.
-   */
+  /** Returns why the resource `here` does not accept a token for `audience`, or null if it does. */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (
@@ -128,8 +129,8 @@ export class Resources {
 const NO_SCOPES: ScopeCatalog = new Map();
 
 /**
- * If the request names a resource other than this audience, returns that resource for the log.
- * Otherwise returns null.
+ * Returns the resource that the request names, for the log, if it is not this audience. Otherwise
+ * returns null.
  */
 export function otherResource(
   resource: string | undefined,

@@ -6,7 +6,10 @@ import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host/host.ts';
 import { quotedList } from '../quoting.ts';
 
-/** Built-in scopes with their English labels. They need no configuration and no permission. */
+/**
+ * Built-in scopes with their English labels. Every server offers them, and users need no permission
+ * for them.
+ */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   openid: ENGLISH_WORDS.t('scope.openid.label'),
   profile: ENGLISH_WORDS.t('scope.profile.label'),
@@ -14,15 +17,14 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope for requesting a refresh token (OpenID Connect Core section 11). Portico always accepts
- * it, but it has no effect: the client's registered grants decide whether the client gets refresh
- * tokens.
+ * The scope that requests a refresh token (OpenID Connect Core section 11). Portico always accepts
+ * and ignores it. The client's registered grants decide whether the client receives refresh tokens.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
 /**
  * Scopes for services, which act without a user's consent. Only clients that an operator registered
- * can have them.
+ * can have these scopes.
  */
 export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
@@ -36,11 +38,11 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** The label, which tells the user who gives consent what the scope allows. */
+  /** The label. It tells the user on the consent page what the scope allows. */
   readonly label: string;
-  /** A longer explanation for the user who gives consent. Null if the label is enough. */
+  /** A longer explanation for the consent page. Null if the label is enough. */
   readonly description: string | null;
-  /** The permission that the user must have. Null for the identity scopes. */
+  /** The permission that the user needs for this scope. Null for the identity scopes. */
   readonly permission: string | null;
   /**
    * Claims that the scope releases in addition to the OpenID Connect claims. Missing if there are
@@ -49,7 +51,7 @@ export interface Scope {
   readonly claims?: readonly string[];
 }
 
-/** A heading in lists of scopes. */
+/** A heading in a list of scopes. */
 export interface ScopeHeading {
   /** The group's name in the data for views. */
   readonly group: string;
@@ -68,7 +70,7 @@ export const scopeLabel = (name: string): string => `scope.${name}.label`;
 /** Returns the message key of a scope's explanation. */
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
-/** Returns the languages of pages, and the configured texts of scopes. */
+/** Returns the language settings of the server's pages, with the configured texts of scopes. */
 export function getSpeakingOptions({
   languages = false,
   scopes,
@@ -159,17 +161,19 @@ function requestedScopes(value: string | undefined): readonly string[] | undefin
 }
 
 export interface ScopeChoice {
-  /** The scopes that may be requested. */
+  /** The scopes that the client may request. */
   readonly available: readonly string[];
-  /** The scopes for a request without `scope`. Defaults to all available scopes. */
+  /**
+   * The scopes that are granted if the request has no `scope`. Defaults to all available scopes.
+   */
   readonly omitted?: readonly string[];
   /**
-   * The scope to grant in place of offered scopes that are not available to this client. Without
-   * it, these scopes are refused.
+   * The scope that this client receives in place of scopes that the server offers but this client
+   * may not have. If it is missing, such scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
-   * Returns whether to drop an unavailable scope. If not, the request is refused. By default, no
+   * Returns whether to drop an unavailable scope. If false, the request is refused. By default, no
    * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
@@ -182,8 +186,8 @@ export interface ScopeChoice {
 }
 
 /**
- * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scope is
- * left, or if an unavailable scope is neither replaced nor dropped.
+ * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scopes
+ * remain, or if an unavailable scope is neither replaced nor dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
@@ -201,8 +205,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * Returns the scopes that metadata lists. Leaves out service scopes if the server accepts clients
- * that no operator registered.
+ * Returns the scopes that metadata lists. If the server accepts clients that no operator
+ * registered, leaves out service scopes.
  */
 export function listedScopes(
   names: readonly string[],
@@ -236,8 +240,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns the scopes that are offered and allowed. A scope is allowed if it needs no permission or
- * the person currently has the permission.
+ * Returns the scopes that the server offers and the person may use. A scope that needs a permission
+ * is included only if the person has the permission now.
  */
 export async function scopesHeldBy(
   host: CompleteHost,

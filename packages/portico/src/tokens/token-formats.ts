@@ -2,8 +2,8 @@ import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
- * The formats of issued tokens and codes. Each starts with the id of its row and ends with a secret
- * of 256 random bits. Dots separate the parts.
+ * The formats of tokens and codes. Each starts with the id of its row and ends with a secret of 256
+ * random bits. Dots separate the parts.
  *
  * - access token: `<id>.<secret>`
  * - code: `<family id>.<secret>`
@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * Returns a new access token. Its id reveals when it was issued. This is no secret, because
- * `expires_in` also tells the client.
+ * Returns a new access token. Its id reveals when the token was issued. `expires_in` tells the
+ * client the same, so this is no secret.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -24,16 +24,16 @@ export function newCode(familyId: string): string {
 }
 
 /**
- * Returns a new refresh token. The mark is a secret that all refresh tokens of one authorization
- * contain. The server uses it to recognize a used token (decision 8).
+ * Returns a new refresh token. The mark is a secret in all refresh tokens of one authorization.
+ * With the mark, the server recognizes a used token (decision 8).
  */
 export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
 /**
- * Matches valid ids. Other strings must not reach the store, because some database engines reject
- * them.
+ * Matches tokens with a valid id. Other ids must not be sent to the store, because some database
+ * engines reject them.
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /**

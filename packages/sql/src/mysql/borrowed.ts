@@ -49,9 +49,9 @@ interface Known {
 }
 
 /**
- * Creates an engine on the application's own pool. Each use of a connection configures the session
- * and restores it afterwards. This adds two round trips: one before the statement, and one after
- * the statement's result.
+ * Creates an engine on the application's own pool. Each use of a connection first configures the
+ * session and finally restores it. This adds two round trips: one before the statement, and one
+ * after its result.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -80,7 +80,8 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const before = await tell(lent, known);
           if (before !== null)
             return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application returned this connection to the pool while a transaction was open.
+          // The application returned this connection to the pool while a transaction was open on
+          // it.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -123,15 +124,12 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/**
- * The time limit for these statements, in milliseconds. The limit is the same as for other
- * statements.
- */
+/** The time limit for these statements, in milliseconds. It is the same as for other statements. */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * The driver's options for Portico's statements. These options override the pool's options, except
- * for types that Portico's tables do not use.
+ * The driver's options for Portico's statements. They override the pool's options, except for
+ * column types that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
@@ -216,7 +214,7 @@ async function tell(
     [isolation, "'READ-COMMITTED'"] as const,
     ...(isGalera ? GALERA : []),
   ];
-  // First check for an open transaction, because changing `autocommit` would commit the
+  // Check for an open transaction first, because changing `autocommit` would commit the
   // transaction.
   const { serverStatus } = await settle(`SET ${save(settings)}, ${assign(settings)}`);
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;

@@ -80,8 +80,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
 }
 
 /**
- * A value for `wsrep_sync_wait`. Reads (1), UPDATE and DELETE (2) and INSERT (4) wait until the
- * commits of other nodes are applied.
+ * The required value of `wsrep_sync_wait`. Reads (1), UPDATE and DELETE (2) and INSERT (4) wait
+ * until the commits of other nodes are applied.
  */
 const WAITS = 7;
 

@@ -23,26 +23,26 @@ const CONNECTION_TIMEOUT = 5000;
 
 interface Setting {
   readonly sql: string;
-  /** Set if some servers do not know this setting. Portico ignores their error. */
+  /** Set for a setting that some servers do not have. Portico ignores their error. */
   readonly isOptional?: true;
 }
 
 /**
  * Returns the statements that run once on each new connection, before all other statements. If one
- * of these statements fails, Portico drops the connection. Portico never resets a connection, so it
- * also drops a connection if a statement of the application changes the session. Proxies that share
- * connections (ProxySQL, MaxScale) would pass session settings on to other connections.
+ * of them fails, Portico closes the connection. Portico never resets a connection, so it also
+ * closes a connection whose session the application has changed. Proxies that share connections
+ * (ProxySQL, MaxScale) would pass session settings on to other clients.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // If the server has a smaller limit, the smaller limit applies.
+  // A shorter limit of the server remains.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
-    // Otherwise a statement outside a transaction would begin one, and might never be committed.
+    // Without autocommit, a statement outside a transaction would begin one that might never be
+    // committed.
     { sql: `SET SESSION autocommit = 1, ${assign(WHOLE)}${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL does not have these two settings. It can limit only the time that a statement waits for
-    // locks.
+    // MySQL does not have these two settings. It limits only how long a statement waits for locks.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${assign(GALERA)}`, isOptional: true },
   ];
@@ -50,8 +50,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // The cast is needed because MySQL does not accept the result of LEAST as an integer. The
-  // server's default wait for a table that is being altered is one year.
+  // The cast is necessary because MySQL does not accept the result of LEAST as an integer. By
+  // default, a statement on a table that is being altered waits for a year.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -63,8 +63,8 @@ function getLimits(seconds: number): readonly [string, string] {
 }
 
 /**
- * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application that
- * uses SQLite does not need to install `mysql2`.
+ * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so applications that
+ * use SQLite need not install it.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
@@ -104,7 +104,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           return connection;
         },
         async end() {
-          // The driver would close connections on which a transaction still runs.
+          // The driver would also close connections on which a transaction still runs.
           await waiting.allBack();
           await promised<void>((done) => pool.end(done));
         },
@@ -116,7 +116,10 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   );
 }
 
-/** Returns the figures of a `mysql2` pool. The pool's types do not declare these properties. */
+/**
+ * Returns the connection counts of a `mysql2` pool. The pool's types do not declare these
+ * properties.
+ */
 export function getFigures(pool: object): PoolFigures {
   const { _freeConnections: free, config } = pool as {
     readonly _freeConnections?: { readonly length?: unknown };
@@ -127,7 +130,7 @@ export function getFigures(pool: object): PoolFigures {
 
 /**
  * Removes the option `resetOnRelease` from the URL, because a reset removes the session settings.
- * For the driver, an option in the URL takes precedence over a passed value.
+ * The driver prefers an option in the URL to one in the code.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
@@ -137,14 +140,14 @@ function withoutReset(url: string): string {
   return address.href;
 }
 
-/** Do not repeat the URL in the message, because it contains a password. */
+/** The message must not repeat the URL, because the URL contains a password. */
 const WRONG_URL =
   `must be the URL of one server, such as mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and Galera nodes need one common address';
 
 /**
- * Runs a statement that sets a session variable. Ignores an optional setting that the server does
- * not know.
+ * Runs a statement that sets a session variable. If the setting is optional, ignores the error of a
+ * server that does not have it.
  */
 async function tell(connection: ToldConnection, { sql, isOptional }: Setting): Promise<void> {
   try {
@@ -175,7 +178,7 @@ export async function ask(
 }
 
 interface ToldConnection extends PooledConnection {
-  /** Executes a statement that changes the session until the connection ends. */
+  /** Executes a statement whose effect on the session lasts until the connection ends. */
   tell(sql: string): Promise<unknown>;
 }
 
@@ -212,14 +215,14 @@ function toResult(answer: Answer): StatementResult {
 }
 
 export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
-  // An id above 2^53 arrives as a string. With `bigNumberStrings`, every id is a string. The types
-  // of the driver do not declare this.
+  // The driver returns an id above 2^53 as a string. With `bigNumberStrings`, it returns every id
+  // as a string. The driver's types do not declare this.
   const id = BigInt(insertId);
   return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }
 
 /**
- * Calls a function of the driver and returns a promise. Uses callbacks, because the driver's
+ * Calls a function of the driver and returns a promise. Passes a callback, because the driver's own
  * promises do not report whether an error was fatal.
  */
 export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
@@ -231,12 +234,15 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
   });
 }
 
-/** The statement exceeds max_allowed_packet. The server closes the connection after this error. */
+/**
+ * The statement is longer than max_allowed_packet. The server closes the connection after this
+ * error.
+ */
 const PACKET_TOO_LARGE = 1153;
 
 /**
- * Whether the error concerns only the statement. Such an error has an SQLSTATE. An error that
- * breaks the connection has no SQLSTATE or is marked as fatal.
+ * Whether the connection still works after this error. Errors of a single statement have an
+ * SQLSTATE. Errors that break the connection have none, or are marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

@@ -1,15 +1,15 @@
 import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** The meanings of MariaDB's and MySQL's error numbers and of error codes from `mysql2`. */
+/** The meanings of the error numbers of MariaDB and MySQL, and of `mysql2`'s error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // 1040: too many connections on the server. 1203: too many connections of this account. 1226: the
   // account has reached one of its limits, for example for connections or statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
-  // The server accepts no connections from this machine after too many failed connections.
+  // Too many connections from this machine have failed, so the server accepts no more.
   [1129, 'unavailable'],
-  // The disk is full: for a temporary file, or for a table.
+  // The disk is full for a temporary file (1021) or for a table (1114).
   [1021, 'unavailable'],
   [1114, 'unavailable'],
   // An administrator stopped the statement.
@@ -19,44 +19,44 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   [1053, 'unknown'],
   [1077, 'unknown'],
   [1927, 'unknown'],
-  // MySQL closed an idle connection (wait_timeout) just when Portico sent a statement. The driver
-  // took the closing message for the statement's answer.
+  // MySQL closed an idle connection (wait_timeout) while Portico sent a statement. The driver read
+  // the closing message as the response to the statement.
   [4031, 'unknown'],
-  // The wait for a lock, or for the commits of other Galera nodes, took too long. Only the
+  // The statement waited too long for a lock, or for the commits of other Galera nodes. Only the
   // statement is rolled back.
   [1205, 'unavailable'],
-  // On MySQL, a statement with NOWAIT found that another transaction has the lock.
+  // On MySQL, another transaction has the lock that a statement with NOWAIT needs.
   [3572, 'unavailable'],
-  // A deadlock or, on Galera, an earlier write on another node. Occurs during the transaction or at
-  // the commit.
+  // A deadlock or, on Galera, an earlier write on another node. Happens during the transaction or
+  // at the commit.
   [1213, 'conflict'],
-  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports this for the
-  // server when a statement changes the schema.
+  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports it when a
+  // statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],
   // New transactions may only read (tx_read_only on MariaDB, transaction_read_only on MySQL).
   [1792, 'read-only'],
-  // The statement exceeded MariaDB's max_statement_time or MySQL's max_execution_time, which
-  // applies only to reads.
+  // The statement exceeded MariaDB's max_statement_time, or MySQL's max_execution_time, which
+  // limits only reads.
   [1969, 'unavailable'],
   [3024, 'unavailable'],
-  // On Galera: the node has lost its cluster, which may already have received the node's write, or
-  // the commit failed with an error that does not show the outcome.
+  // On Galera: the node has lost its cluster, which may already have received the write. Or the
+  // commit failed with an error that does not show the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
 
-  // The driver replaces the code of every error in a TLS handshake with this code.
+  // The driver replaces the code of every error during a TLS handshake with this code.
   ['HANDSHAKE_SSL_ERROR', 'unavailable'],
   ['PROTOCOL_CONNECTION_LOST', 'unavailable'],
   ['POOL_CLOSED', 'unavailable'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
 ]);
 
-/** A server option forbids the statement. It may be the read-only option or another option. */
+/** An option of the server forbids the statement. It may be the read-only option or another one. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
- * On MySQL, the table could not be locked. The message contains the number of the reason: 165 means
- * that the table is read-only.
+ * MySQL could not lock the table. The message contains the reason as a number: 165 means that the
+ * table is read-only.
  */
 const CANNOT_LOCK = 1015;
 

@@ -1,7 +1,7 @@
 import { keptByText } from '../kept-by-text.ts';
 import { BEFORE } from '../transaction-control.ts';
 
-/** A variable of a session, and the value that Portico needs. */
+/** A session variable, and the value that Portico needs. */
 export type SessionSetting = readonly [name: string, value: string];
 
 /**
@@ -13,7 +13,8 @@ export const WHOLE: readonly SessionSetting[] = [
   ['sql_select_limit', '18446744073709551615'],
   ['sql_safe_updates', '0'],
   ['sql_big_selects', '1'],
-  // Otherwise a transaction might begin at each commit, and outlive the use of the connection.
+  // Otherwise, each commit could begin a new transaction, which would still be open when the
+  // connection is returned.
   ['completion_type', '0'],
 ];
 
@@ -43,9 +44,9 @@ export function restore(settings: readonly SessionSetting[]): string {
   return [...values, ...settings.map(([name]) => `@portico_${name} = NULL`)].join(', ');
 }
 
-/** Matches SET, except MariaDB's SET STATEMENT, which affects only one statement. */
+/** Matches SET. Does not match MariaDB's SET STATEMENT, which affects only one statement. */
 const SETS = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
-/** Matches a statement that takes or releases a named lock. The session keeps such a lock. */
+/** Matches a statement that takes or releases a named lock. The lock belongs to the session. */
 const LOCKS = /\b(GET|RELEASE)_LOCK\s*\(/gi;
 
 const COUNTS: Readonly<Record<string, number>> = { GET: 1, RELEASE: -1 };
@@ -58,7 +59,9 @@ const getEffect = keptByText((sql) => ({
   ),
 }));
 
-/** Whether statements have changed a session, so that its connection must not be used again. */
+/**
+ * Tracks whether statements have changed a session, so that its connection must not be used again.
+ */
 export class SessionChanges {
   #isSet = false;
   #locks = 0;
@@ -75,7 +78,7 @@ export class SessionChanges {
   add(sql: string): void {
     const { sets, locks } = getEffect(sql);
     this.#isSet ||= sets;
-    // The server also accepts the release of a lock that the session does not have.
+    // The server also accepts the release of a lock that the session does not hold.
     this.#locks = Math.max(0, this.#locks + locks);
   }
 }

@@ -4,13 +4,13 @@ import type { StatementResult } from '../engine.ts';
 import { isServerError, sendSearchPath, type PostgresStatement } from './statement.ts';
 
 /**
- * Reads of several callers that `pg` sends as one `Submittable`: in one packet and with one Sync
- * message, so that the server also answers in one packet. For the server, the reads are one
- * transaction. If one read fails, the server skips the reads after it and takes back the reads
- * before it. The batch then has no results, only the error of the failed read.
+ * Reads of several callers that `pg` sends as one `Submittable`. All of them are in one packet and
+ * with one Sync message, so that the server also responds in one packet. For the server, they are
+ * one transaction. If one read fails, the server skips the later reads and takes back the earlier
+ * ones. The batch then contains no results, only the failed read's error.
  *
- * The server answers in the order of the reads, and completes each read before the next one. The
- * results count only if the server has completed exactly these reads.
+ * The server responds in the order of the reads, and completes each read before the next one. The
+ * results are used only if the server has completed exactly these reads.
  */
 export class PostgresBatch {
   /** `pg` reads these properties of a `Submittable`. */
@@ -19,11 +19,11 @@ export class PostgresBatch {
   readonly query_timeout: number;
   readonly #statements: readonly PostgresStatement[];
   readonly #searchPath: string | null;
-  /** Whether the next answer belongs to the SET that was sent before the reads. */
+  /** Whether the next response belongs to the SET that was sent before the reads. */
   #isSetting = false;
-  /** The position of the read that the server answers now. */
+  /** The position of the read whose response arrives now. */
   #current = 0;
-  /** Receives the answer. `pg` wraps this callback to apply its time limit. */
+  /** Receives the response. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, answer?: SharedAnswer) => void;
 
   /** Callbacks of the statements. They are not used. */

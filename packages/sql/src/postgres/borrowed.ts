@@ -33,7 +33,7 @@ export interface PostgresPool {
 
 /**
  * Creates an engine on the application's own pool. The engine adds prepared statements to the
- * connections, but changes nothing else.
+ * connections and changes nothing else.
  */
 export function borrowPostgres(
   pool: PostgresPool,
@@ -41,7 +41,7 @@ export function borrowPostgres(
   schema: string | null,
 ): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // The application chooses the time limits of its pool. Only migrations set their own limits.
+  // The application chooses its pool's time limits. Only migrations set their own limits.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = {
     names: new StatementNames(schema),
@@ -89,8 +89,8 @@ class LentPool implements Pool {
   async connect(): Promise<PooledConnection> {
     for (;;) {
       const client = await this.#borrowing.take();
-      // Add a listener. Without a listener, a connection that breaks while it is in use would end
-      // the process.
+      // Without an `error` listener, a connection that breaks while it is in use would end the
+      // process.
       client.on('error', ignore);
       const refusal = getRefusal(client);
       if (refusal !== null) {
@@ -105,7 +105,7 @@ class LentPool implements Pool {
         throw error;
       }
       if (connection.isIdle() === true) return connection;
-      // The application returned this connection to the pool during a transaction.
+      // The application returned this connection to the pool while a transaction was open on it.
       this.#giveBack(client, true);
     }
   }
@@ -142,7 +142,7 @@ function refuse(reason: string): never {
   throw new ConfigurationError([{ key: 'database', message }]);
 }
 
-/** Returns the figures that `pg` reports about a pool. */
+/** Returns the connection counts that `pg` reports about a pool. */
 function getFigures(pool: object): PoolFigures {
   const { idleCount, options } = pool as {
     readonly idleCount?: unknown;

@@ -1,21 +1,21 @@
 import type { Log } from '../log.ts';
 
-/** The part of a `pg` pool that emits events. */
+/** The methods of a `pg` pool that concern events. */
 interface Emitter {
   listenerCount(event: 'error'): number;
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
 /**
- * The pools that Portico added a listener to, each with its log. If a pool gets several logs,
- * Portico uses the last log.
+ * The pools that Portico added a listener to, each with its log. For a pool with several logs, the
+ * last one is used.
  */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * Adds an `error` listener to a `pg` pool that has no such listener. Without a listener, a broken
- * idle connection would end the process. If the application adds a listener later, Portico's
- * listener stops reporting.
+ * Adds an `error` listener to a `pg` pool that has none. Without a listener, a broken idle
+ * connection would end the process. If the application adds a listener later, Portico's listener no
+ * longer reports anything.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {
@@ -34,7 +34,7 @@ function isEmitter(pool: object): pool is Emitter {
   return typeof on === 'function' && typeof listenerCount === 'function';
 }
 
-/** Writes only the error's message, because the driver attaches the connection to its errors. */
+/** Logs only the error's message, because the driver attaches the whole connection to the error. */
 function report(error: unknown, log: Log | null): void {
   const reason = error instanceof Error ? error.message : 'unknown';
   if (log === null) process.emitWarning(message(reason), 'PorticoWarning');

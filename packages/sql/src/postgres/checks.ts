@@ -43,20 +43,20 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
   );
 }
 
-/** The standbys that are attached to a primary. */
+/** The standbys that are connected to a primary. */
 interface Standbys {
   readonly attached: number;
   /** The number of standbys whose details the database account can see. */
   readonly visible: number;
   /**
-   * The number of standbys that a commit waits for, or would wait for if another standby were
-   * missing.
+   * The number of standbys that a commit waits for now, or would wait for if another standby
+   * failed.
    */
   readonly candidates: number;
 }
 
 /**
- * Counts the standbys. Without pg_monitor, an account sees that a standby exists, but not its
+ * Counts the standbys. Without pg_monitor, an account can count standbys, but cannot see their
  * details.
  */
 const STANDBYS = `
@@ -109,8 +109,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
 }
 
 /**
- * Returns how many standbys a commit waits for: 2 for `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)`, for
- * example. A plain list means `FIRST 1`.
+ * Returns how many standbys a commit waits for. It is 2 for `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)`.
+ * A plain list means `FIRST 1`.
  */
 function countRequired(names: string): number {
   return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
@@ -172,8 +172,8 @@ function plural(count: number, one: string, many: string): string {
 }
 
 /**
- * The lowest useful time limits, in milliseconds. With lower limits, statements that wait for
- * another request's lock or for a standby would fail too early.
+ * The lowest useful time limits, in milliseconds. With lower limits, statements that wait for a
+ * lock or for a standby would often fail.
  */
 const LEAST_LIMITS = {
   statement_timeout: 1000,
@@ -190,7 +190,7 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Look for a pooler first. Later, more connections are open, and then each has a different server
+  // Look for a pooler first. More connections are open later, and each then uses a different server
   // process even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
@@ -232,11 +232,10 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns why the server seems to be behind a pooler, or null. Statements that are sent at the same
- * time use different connections. If one server process answers several of these statements, the
- * reason may be a pooler in transaction mode. A store with fewer connections also answers several
- * statements with one process. So the check is repeated with slow statements, for which a pooler
- * uses several processes.
+ * Returns why the server seems to be behind a pooler, or null. Sends statements on several
+ * connections at the same time. If one server process responds to several of them, the reason may
+ * be a pooler in transaction mode. A store with fewer connections looks the same. So the check is
+ * repeated with slow statements, for which a pooler uses several processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -11,8 +11,8 @@ import { PostgresBatch } from './batch.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). This value means "no limit",
- * because `pg` has no value that turns off the pool's limit.
+ * The longest time that a timer can wait, in milliseconds (24 days). Means "no limit", because `pg`
+ * has no value that turns off the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
@@ -21,31 +21,31 @@ export interface Settings {
   readonly names: StatementNames;
   /** How long this process waits for a statement, in milliseconds. */
   readonly timeout: number;
-  /** The schema that contains the tables. If it is null, the connection's `search_path` is used. */
+  /** The schema that contains the tables. Null: the connection's `search_path` is used. */
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits, because the session has no time limits or
-   * different ones.
+   * Whether each transaction sets its own time limits. If so, the session has none, or different
+   * ones.
    */
   readonly limitsTransactions: boolean;
 }
 
 /**
- * The types that are read as JavaScript numbers: int8, int2, int4, oid, float4, float8. All of
- * Portico's values fit into a number.
+ * The column types that are read as JavaScript numbers: int8, int2, int4, oid, float4, float8. All
+ * of Portico's values fit into a JavaScript number.
  */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /**
- * The types that are read as text, as by `pg` itself: name, text, varchar and numeric. A sum of
- * int8 values is numeric.
+ * The column types that are read as text, as `pg` reads them: name, text, varchar and numeric. A
+ * sum of int8 values is numeric.
  */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /** Sends an empty request to the server. The answer shows whether a transaction is open. */
+  /** Sends an empty request to the server. The response shows whether a transaction is open. */
   askStatus(): Promise<unknown>;
   readTogether(reads: readonly Read[]): Promise<SharedAnswer>;
 }
@@ -129,7 +129,7 @@ export function toConnection(
   };
 }
 
-/** Sends a command that has no parameters and returns no rows. */
+/** Sends a command without parameters that returns no rows. */
 function sendCommand(client: PoolClient, text: string, timeout: number): Promise<PostgresCommand> {
   return new Promise((resolve, reject) => {
     const command = new PostgresCommand(text, timeout, (error) => {
@@ -141,8 +141,8 @@ function sendCommand(client: PoolClient, text: string, timeout: number): Promise
 }
 
 /**
- * Returns the parser for a type. For all types except numbers and texts, the application's `pg`
- * settings apply.
+ * Returns the parser for a column type. For types other than numbers and texts, the application's
+ * `pg` settings apply.
  */
 function getParser(client: PoolClient, type: number): (text: string) => unknown {
   if (NUMBERS.has(type)) return Number;
@@ -150,7 +150,9 @@ function getParser(client: PoolClient, type: number): (text: string) => unknown 
   return client.getTypeParser(type, 'text') as (text: string) => unknown;
 }
 
-/** Returns the statements that begin a transaction, with these limits if they are not null. */
+/**
+ * Returns the statements that begin a transaction. They set these limits, unless `limits` is null.
+ */
 function beginningWith(searchPath: string | null, limits: PoolLimits | null): string {
   const statements = ['BEGIN ISOLATION LEVEL READ COMMITTED'];
   if (searchPath !== null) statements.push(`SET LOCAL search_path TO ${searchPath}`);
@@ -165,8 +167,8 @@ function beginningWith(searchPath: string | null, limits: PoolLimits | null): st
 }
 
 /**
- * Returns the server's time limits in milliseconds, for a statement and for an idle transaction.
- * This process ends an idle transaction before the server does.
+ * Returns the server's time limits for a statement and for an idle transaction, in milliseconds.
+ * This process ends an idle transaction before the server would.
  */
 export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [
@@ -183,17 +185,17 @@ interface Heard {
 const heard = new WeakMap<Connection, Heard>();
 
 /**
- * Returns a function that returns the transaction status of a connection. The status is `I` outside
- * a transaction, and null before the server's first answer.
+ * Returns a function that returns a connection's transaction status. The status is `I` outside a
+ * transaction, and null before the server's first response.
  */
 function watchStatus(client: PoolClient): () => string | null {
   const { connection } = client;
-  // `pg` reports the status since 8.23.
+  // `pg` reports the status since version 8.23.
   if ('getTransactionStatus' in client) return () => client.getTransactionStatus();
   const last = heard.get(connection) ?? { status: null };
   if (!heard.has(connection)) {
     heard.set(connection, last);
-    // Update the status before `pg` continues the code that waits for the answer.
+    // Update the status before `pg` continues the code that waits for the response.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       last.status = status;
     });
@@ -202,14 +204,14 @@ function watchStatus(client: PoolClient): () => string | null {
 }
 
 /**
- * The maximum number of named statements. The server keeps these statements as long as the
- * connection is open.
+ * The maximum number of named statements on a connection. The server stores them until the
+ * connection closes.
  */
 const MOST_NAMES = 256;
 
 /**
  * Chooses the names of prepared statements. The server parses and plans a named statement only once
- * per connection.
+ * for each connection.
  */
 export class StatementNames {
   readonly #path: string | null;
@@ -222,8 +224,8 @@ export class StatementNames {
   }
 
   /**
-   * Returns the name of a statement, or null if it runs without a name. A name is derived from the
-   * statement's text, so it never refers to another text.
+   * Returns the name of a statement, or null if the statement runs without a name. The name is
+   * derived from the statement's text, so it never refers to another statement.
    */
   of(text: string): string | null {
     if (!this.#inUse) return null;
@@ -238,9 +240,10 @@ export class StatementNames {
 
   failed(error: unknown): void {
     this.#names.clear();
-    // The plan is outdated. Plan all statements again, under new names.
+    // The plan is outdated. Plan all statements again under new names.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // Otherwise, a connection pooler shares sessions between clients. Stop using names.
+    // Any other error with a name means that a connection pooler shares sessions between clients.
+    // Stop using names.
     else this.#inUse = false;
   }
 }
@@ -248,7 +251,7 @@ export class StatementNames {
 const numbered = keptByText(numberedPlaceholders);
 
 /**
- * Replaces the placeholders `?` with `$1`, `$2` and so on. Question marks inside quotes stay
+ * Replaces the placeholders `?` with `$1`, `$2` and so on. Leaves question marks inside quotes
  * unchanged.
  */
 export function numberedPlaceholders(sql: string): string {

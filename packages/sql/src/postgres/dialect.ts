@@ -13,7 +13,8 @@ const COLUMN_TYPES = {
 };
 
 /**
- * The number of the migration lock. The number is arbitrary, but the same in all Portico processes.
+ * The number of the migration lock. Any number would work, but all Portico processes must use the
+ * same one.
  */
 const ADVISORY_LOCK = 1_347_375_956;
 
@@ -26,15 +27,15 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // Do not wait long for a lock, because a commit that waits for a missing standby keeps its locks.
+  // Do not wait long for a lock. A commit that waits for a missing standby still holds its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // Use a list, even with only one element. The planner treats a column that is compared with a
-  // single value as constant.
+  // Use a list, even for one element. The planner treats a column that is compared with one value
+  // as constant.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
@@ -49,7 +50,7 @@ export const POSTGRES: Dialect = {
   findTable:
     'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND ' +
     'tablename = ?',
-  // The transaction's end releases the lock.
+  // The lock is released when the transaction ends.
   async lock(connection) {
     await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
   },
@@ -72,7 +73,10 @@ function claimAndInsert(claim: string, table: string, columns: string): string {
   );
 }
 
-/** Matches names that PostgreSQL accepts and does not reserve. Longer names would be cut off. */
+/**
+ * Matches names that PostgreSQL accepts and does not reserve. PostgreSQL would shorten longer
+ * names.
+ */
 const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function schemas(): Schemas {

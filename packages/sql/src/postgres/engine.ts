@@ -26,8 +26,8 @@ import { isStatementError, PostgresStatement } from './statement.ts';
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * If there are several servers: how long Portico waits for a server to accept a connection before
- * it tries the next server, in milliseconds.
+ * With several servers: how long a server may take to accept a connection before Portico tries the
+ * next one, in milliseconds.
  */
 const TIME_OF_A_HOST = 2000;
 
@@ -35,8 +35,8 @@ const TIME_OF_A_HOST = 2000;
 export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
- * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application that uses SQLite
- * does not need to install `pg`.
+ * Opens PostgreSQL through `pg`. Only this file imports `pg`, so applications that use SQLite need
+ * not install it.
  */
 export function openPostgres(
   url: string,
@@ -96,8 +96,7 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // Add listeners. Then a broken connection does not end the process, and only its next statement
-  // fails.
+  // With these listeners, a broken connection does not end the process. Its next statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -154,7 +153,7 @@ async function startSession(
 /** The values that a server reports about a connection. */
 interface Session {
   /**
-   * Whether a pooler, for example PgBouncer, gives the server session to another client after each
+   * Whether a pooler, for example PgBouncer, lets another client use the server session after each
    * transaction.
    */
   readonly isShared: boolean;
@@ -164,9 +163,9 @@ interface Session {
 
 /**
  * Sets the session's time limits once: one for statements, and one for transactions whose client
- * disconnected unnoticed. Smaller limits of the server stay unchanged.
+ * has disconnected unnoticed. Lower limits of the server remain.
  *
- * A shared session stays unchanged, because the limits would also apply to other clients. A session
+ * Does not change a shared session, because the limits would also apply to other clients. A session
  * is shared if its process differs from the process that was reported when the connection started.
  * The limits are not start-up parameters, because PgBouncer would reject them.
  */

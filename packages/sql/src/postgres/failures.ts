@@ -2,18 +2,19 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server is a standby, or a former primary that knows that another server has taken over.
+  // The server is a standby, or a former primary that was told that another server has taken over.
   ['25006', 'read-only'],
-  // A time limit or an administrator stopped the statement. Neither a time limit nor an
-  // administrator can stop a commit that waits for its standby.
+  // A time limit or an administrator stopped the statement. Neither can stop a commit that waits
+  // for its standby.
   ['57014', 'unavailable'],
-  // The wait for a lock reached its time limit.
+  // The statement waited too long for a lock.
   ['55P03', 'unavailable'],
-  // The transaction took too long or waited too long for its client. The server rolled it back and
+  // The transaction took too long, or waited too long for its client. The server rolled it back and
   // closed the connection.
   ['25P03', 'unavailable'],
   ['25P04', 'unavailable'],
-  // The code statement_completion_unknown, from distributed databases with PostgreSQL's protocol.
+  // The code statement_completion_unknown, which distributed databases with PostgreSQL's protocol
+  // send.
   ['40003', 'unknown'],
   // The statement does not exist, or another statement has its name.
   ['26000', 'name'],
@@ -23,7 +24,7 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
 /**
  * The meanings of classes of SQLSTATEs, in this order:
  * 1. The connection, its server or the operating system failed, perhaps after the commit.
- * 2. The server does not have enough resources.
+ * 2. The server has too few resources, for example memory.
  * 3. The transaction was rolled back (serialization_failure, deadlock_detected).
  */
 const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
@@ -48,8 +49,8 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 
 /**
  * Whether the statement was planned before the schema changed. The code 0A000 also means that the
- * server does not support a statement. Only the name of the server's function distinguishes the two
- * errors.
+ * server does not support a statement. Only the name of the server's function tells the two errors
+ * apart.
  */
 export function isOutdatedPlan(error: unknown): boolean {
   if (!(error instanceof Error) || !getErrorCodes(error).includes('0A000')) return false;

@@ -3,9 +3,7 @@ import { ESCAPES } from '../driver.ts';
 import { isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
 
-/**
- * The servers to use: servers that accept writes, servers that are not standbys, or all servers.
- */
+/** Which servers to use: those that accept writes, those that are not standbys, or all. */
 export type Wanted = 'read-write' | 'primary' | 'any';
 
 const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'any']);
@@ -20,7 +18,7 @@ export interface PostgresHost {
 
 /** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** The servers, in the order in which Portico tries them. The list is never empty. */
+  /** The servers, in the order in which Portico tries them. Never empty. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
@@ -41,9 +39,9 @@ const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
  * `primary` or `any`.
  *
- * The default for a single server is `primary`, because a standby might accept revoked tokens. The
- * default for several servers is `read-write`. Throws a ConfigurationError for an invalid URL. The
- * error does not contain the URL, because the URL contains a password.
+ * The default for one server is `primary`, because a standby might accept revoked tokens. The
+ * default for several servers is `read-write`. Throws a ConfigurationError for an invalid URL. Its
+ * message does not repeat the URL, because the URL contains a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
@@ -73,7 +71,8 @@ export function readPostgresUrl(url: string): PostgresHosts {
 }
 
 /**
- * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host, which means a socket.
+ * Throws if `pg` would not accept the URL. `pg` accepts a URL without a host and then connects to a
+ * socket.
  */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
@@ -94,8 +93,8 @@ function refuse(message: string): never {
 }
 
 /**
- * The connections to one server. Connecting fails with an "unavailable" error if the server does
- * not have the required role, for example primary.
+ * The connections to one server. If the server does not have the required role, for example
+ * primary, connecting fails with an "unavailable" error.
  */
 export interface HostPool {
   readonly name: string;
@@ -103,8 +102,8 @@ export interface HostPool {
 }
 
 /**
- * The connections to several servers. The current server is the server that provided the last
- * connection. If the current server does not provide a connection, Portico tries the next servers.
+ * The connections to several servers. The current server is the one that provided the last
+ * connection. If it provides none, Portico tries the next servers.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -123,13 +122,14 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // If another request has changed the current server in the meantime, keep that server.
+        // If another request has changed the current server in the meantime, do not change it
+        // again.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // Do not try the next server. The current server is only busy, and still handles other
-        // requests.
+        // The current server is only busy and still handles other requests. Do not try the next
+        // one.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
@@ -145,14 +145,15 @@ export class HostsPool implements Pool {
   }
 
   /**
-   * Returns only the current server's figures. Connections to earlier servers end after some time.
+   * Returns the current server's connection counts. Connections to earlier servers close after some
+   * time.
    */
   figures() {
     return this.#hosts[this.#current]?.pool.figures?.() ?? { idle: null, most: null };
   }
 }
 
-/** Whether `pg` had no free connection in time. */
+/** Whether `pg` had no free connection before the time limit. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

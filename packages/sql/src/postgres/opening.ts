@@ -15,9 +15,9 @@ export const postgresOpener: EngineOpener = {
 
 /**
  * Creates a store on the application's own `pg` pool. For each statement or transaction, Portico
- * waits at most 5 seconds for a connection. Portico returns the connection unchanged. Portico never
- * ends the pool or changes its settings. If the pool has no `error` listener, Portico adds one, so
- * that a broken idle connection does not end the process.
+ * waits at most 5 seconds for a connection, and later returns the connection unchanged. Portico
+ * never ends the pool or changes its settings. If the pool has no `error` listener, Portico adds
+ * one, so that a broken idle connection does not end the process.
  */
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, ({ log = null, schema = null }) => {

@@ -7,9 +7,9 @@ import { isUnknown } from '../failures.ts';
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The named statements of each connection that succeeded, with their columns. The columns are null
- * if they may change. A statement that failed is not in the list, even if the server knows it.
- * Portico keeps this list because the list of `pg` is private.
+ * For each connection, the named statements that have succeeded, with their columns. The columns
+ * are null if they may change. A statement that failed is not included, even if the server knows
+ * it. Portico stores these names because `pg`'s own list is private.
  */
 const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
 
@@ -26,8 +26,8 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
 type ParserOf = (type: number) => (text: string) => unknown;
 
 /**
- * Sets the `search_path` in the transaction of the statement. With `SET LOCAL`, the server would
- * write a warning to its log.
+ * Sets the `search_path` in the statement's transaction. With `SET LOCAL`, the server would write a
+ * warning to its log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
@@ -39,11 +39,11 @@ export function sendSearchPath(connection: Connection, searchPath: string): void
 }
 
 /**
- * A statement that `pg` sends as a `Submittable`. Unlike a statement of `pg` itself, this statement
- * requests the columns only when a named statement first runs on a connection. For a read by key,
- * this saves a fifth of the server's time and a third of this process's time. A statement with `*`
- * requests the columns each time, because the columns change with the schema, and a connection
- * pooler would hide the change.
+ * A statement that `pg` sends as a `Submittable`. Unlike `pg`'s own statements, it requests the
+ * columns only when a named statement first runs on a connection. For a read by key, this saves a
+ * fifth of the server's time and a third of this process's time. A statement with `*` requests the
+ * columns each time. Its columns change with the schema, and a connection pooler would hide the
+ * change.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -52,13 +52,13 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: ParserOf;
   readonly #searchPath: string | null;
-  /** Whether the next answer is for the SET that was sent before the statement. */
+  /** Whether the next response belongs to the SET that was sent before the statement. */
   #isSetting = false;
-  /** The named statements of the connection that this statement was sent to. */
+  /** The named statements of the connection that this statement was sent on. */
   #named: Map<string, Columns | null> | null = null;
   #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
-  /** The server's summary of the statement, for example `UPDATE 1`. */
+  /** The server's summary of the result, for example `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
   /** Receives the result. `pg` wraps this callback to apply its time limit. */
@@ -74,13 +74,11 @@ export class PostgresStatement {
       query_timeout,
     }: {
       readonly text: string;
-      /** The name of the statement. Empty if the server must not keep the statement. */
+      /** The name of the statement. Empty for a statement that the server does not store. */
       readonly name: string;
       readonly parameters: readonly SqlParameter[];
       readonly parserOf: ParserOf;
-      /**
-       * The `search_path` for this statement only. If null, the session's `search_path` is used.
-       */
+      /** The `search_path` for this statement only. Null: the session's `search_path` is used. */
       readonly searchPath: string | null;
       /** The time limit in milliseconds. `pg` reads this property. */
       readonly query_timeout: number;
@@ -108,7 +106,7 @@ export class PostgresStatement {
 
   /**
    * Sends the statement without ending its transaction. `sent` contains the named statements that
-   * were sent before it in the same transaction, with their columns if they are known.
+   * were sent before this one in the same transaction, with their columns if known.
    */
   send(connection: Connection, sent: Map<string, Columns | null>): void {
     const { name, text } = this;
@@ -116,10 +114,10 @@ export class PostgresStatement {
     this.#named = named;
     const columns = sent.has(name) ? sent.get(name) : named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list. The name is added again when the statement has succeeded.
+    // Remove the name until the statement has succeeded.
     named.delete(name);
     if (columns === undefined) {
-      // The server may still have a statement with this name. Closing an unknown statement is not
+      // The server may still know a statement with this name. Closing an unknown statement is not
       // an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
@@ -190,8 +188,8 @@ export class PostgresStatement {
 
 /**
  * One or several statements without parameters and rows. An empty text checks whether the server
- * answers. The class is a `Submittable`, because older versions of `pg` apply their time limit only
- * to a `Submittable`.
+ * responds. The class is a `Submittable`, because older versions of `pg` apply their time limit
+ * only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -231,14 +229,14 @@ function toText(value: SqlParameter | undefined): string | null {
 }
 
 /**
- * Whether the server sent the error. Its code is an SQLSTATE. Codes of the system, such as `EPIPE`,
- * begin with E, but no SQLSTATE does.
+ * Whether the server sent the error. Such an error has an SQLSTATE as its code. System error codes,
+ * such as `EPIPE`, begin with E, and SQLSTATEs do not.
  */
 export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?!E)[0-9A-Z]{5}$/.test(String(error.code));
 }
 
-/** Whether the error is about a statement, so that the connection can still be used. */
+/** Whether the error is only about a statement, so that the connection can still be used. */
 export function isStatementError(error: unknown): boolean {
   return isServerError(error) && !isUnknown(error);
 }

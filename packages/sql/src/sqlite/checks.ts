@@ -15,9 +15,9 @@ async function pragma(database: Store, name: string): Promise<string> {
 }
 
 /**
- * The values FULL and EXTRA of `PRAGMA synchronous`. With a lower value than FULL, a commit can
- * return before its data is on disk. Without WAL, the same is true for a lower value than EXTRA,
- * because the removal of the journal is the commit.
+ * The values FULL and EXTRA of `PRAGMA synchronous`. With a value below FULL, a commit can return
+ * before its data is on disk. Without WAL, removing the journal is the commit, so the value must be
+ * EXTRA.
  */
 const [FULL, EXTRA] = [2, 3];
 
@@ -95,10 +95,9 @@ export function judgeFile(
 }
 
 /**
- * Returns the type of the file system that contains a file, from the lines of
- * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. If several matching
- * mount points are equal, the last one counts, because it covers the earlier ones. Returns null if
- * no line matches.
+ * Returns the type of the file system that contains a file. `mountinfo` is the content of
+ * `/proc/self/mountinfo` (proc(5)). The longest matching mount point counts. If several are equal,
+ * the last one counts, because it covers the earlier ones. Returns null if no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
@@ -114,7 +113,7 @@ export function getFileSystem(file: string, mountinfo: string): string | null {
 }
 
 /**
- * Decodes a character of mountinfo, where spaces, tabs, line breaks and backslashes are written as
+ * Decodes a character of mountinfo. Spaces, tabs, line breaks and backslashes are written there as
  * three octal digits.
  */
 function unescape(_: string, octal: string): string {

@@ -16,15 +16,15 @@ export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
 }
 
 /**
- * Uses one connection on one thread. Reads run immediately and see only committed data. Writes go
- * through a queue.
+ * One connection on one thread. Reads run immediately and see only committed data. Writes wait in a
+ * queue.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
   /**
-   * The open read transaction. `reader` is the group of reads that uses it. `commits` is the number
-   * of commits before it.
+   * The open read transaction. `reader` is the group of reads that uses it. `commits` is how many
+   * commits happened before it.
    */
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
@@ -41,7 +41,8 @@ class SqliteEngine implements Engine {
     if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
-      // Wait for an open batch to end: its writes are not committed yet and may be rolled back.
+      // Wait until an open batch has ended. Its writes are not committed yet and may be rolled
+      // back.
       while (this.#queue.batch !== null) await this.#queue.batch;
       try {
         return this.#read(sql, parameters);
@@ -79,8 +80,8 @@ class SqliteEngine implements Engine {
 
   /**
    * Runs a read. Taking SQLite's read lock takes longer than most reads. So reads that belong
-   * together share one lock within a turn of the event loop. If another request arrives in the
-   * meantime, a later turn handles it.
+   * together share one lock within a turn of the event loop. A request that arrives in the meantime
+   * is handled in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -100,7 +101,7 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Ends the read transaction once Node has run all promises that are ready. Call this from a
+   * Ends the read transaction after Node has run all promises that are ready. Call this from a
    * promise. Otherwise, the transaction would end before these promises run.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
@@ -113,10 +114,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Without
- * this function, the work would run in the context of the request that begins the batch. The
- * function works because code after an `await` keeps its context, and needs much less memory than
- * `AsyncLocalStorage.bind`.
+ * Returns a function that runs the work in the caller's `AsyncLocalStorage` context. Otherwise, the
+ * work would run in the context of the request that begins the batch. Code after an `await` keeps
+ * its context, so this needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

@@ -3,12 +3,15 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
-/** The numbers 10, 13 and 14 are the codes IOERR, FULL and CANTOPEN. */
+/**
+ * The result codes after which the same call may succeed later. 10, 13 and 14 are IOERR, FULL and
+ * CANTOPEN.
+ */
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([BUSY, LOCKED, READONLY, 10, 14, 13]);
 /** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
-/** Whether the error means that another process is writing (BUSY and LOCKED). */
+/** Whether another connection is writing (BUSY and LOCKED). */
 export function isSqliteBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
@@ -19,7 +22,7 @@ export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }
 
-/** Whether the error's result code means that the same call may succeed later. */
+/** Whether the same call may succeed later, according to the error's result code. */
 export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
@@ -40,7 +43,7 @@ export function busy(message: string): Error {
 }
 
 /**
- * Creates an error like SQLite's own error for a transaction whose data another transaction has
+ * Creates an error like SQLite's own error for a transaction whose data another transaction
  * changed.
  */
 export function conflict(message: string): Error {

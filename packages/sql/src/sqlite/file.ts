@@ -6,8 +6,8 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
  * long to wait, in milliseconds, if another process opens the file at the same time. `isBorrowed`
- * is true if the application uses the same file. The journal mode then stays unchanged, because the
- * mode belongs to the file.
+ * is true if the application uses the same file. The journal mode is then not changed, because it
+ * belongs to the file.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
@@ -19,9 +19,9 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // With FULL, a confirmed revocation survives a power failure. WAL alone does not ensure this.
-    // Without WAL, the removal of the journal is the commit, and only EXTRA syncs its folder.
+    // Without WAL, removing the journal is the commit, and only EXTRA writes the removal to disk.
     database.exec(`PRAGMA synchronous = ${isBorrowed ? 'EXTRA' : 'FULL'}`);
-    // From now on, SQLite must not block the thread while another process writes. `whileBusy`
+    // From here on, SQLite must not block the thread while another process writes. `whileBusy`
     // repeats the attempt instead.
     database.exec('PRAGMA busy_timeout = 0');
     return database;
@@ -33,18 +33,17 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 
 /**
  * Creates the file with access only for its owner. SQLite itself would make the file readable for
- * all users. The files `-wal` and `-shm` get the same mode and, if this process is root, the same
- * owner. Does not open an existing file: POSIX locks belong to the process, so closing the file
- * would release the locks of all other connections.
+ * all users. SQLite gives the files `-wal` and `-shm` the same mode and, if this process is root,
+ * the same owner. Does not open an existing file. POSIX locks belong to the process, so closing the
+ * file would release the locks of all other connections.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may lead to a file that does not exist yet. With a link, opening the file exclusively
-  // would fail.
+  // A link may lead to a file that does not exist yet. Opening the link exclusively would fail.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // Ignore the error here. SQLite reports the problem later.
+    // SQLite reports the problem later. Ignore the error here.
   }
 }

@@ -3,11 +3,11 @@ import { ConfigurationError } from '../errors.ts';
 
 /**
  * Returns the absolute path of the file that a connection uses. Throws a ConfigurationError for a
- * database that no other connection can reach, for example in memory.
+ * database that no other connection can reach, for example one in memory.
  *
  * Also throws for a connection from another library, which contains its own copy of SQLite. File
  * locks belong to the process, so two copies of SQLite in one process do not see each other's
- * locks. If both copies wrote, a confirmed write could get lost.
+ * locks. If both wrote, a confirmed write could be lost.
  */
 export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');

@@ -18,8 +18,8 @@ export const sqliteOpener: EngineOpener = {
 
 /**
  * Creates a store on the file that your own connection uses. The connection must be a
- * `DatabaseSync` from `node:sqlite`. Portico opens a separate connection to the file. On a shared
- * connection, your statements would become part of Portico's transactions. Throws a
+ * `DatabaseSync` from `node:sqlite`. Portico opens a separate connection to the file, because on a
+ * shared connection, your statements would become part of Portico's transactions. Throws a
  * ConfigurationError for an in-memory database, and for a connection from another library, for
  * example `better-sqlite3`.
  */

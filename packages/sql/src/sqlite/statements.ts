@@ -9,7 +9,7 @@ const KEPT_STATEMENTS = 256;
 
 /**
  * Matches statements that change nothing, and statements that cannot run inside a transaction. All
- * other statements are treated as writes.
+ * other statements run as writes.
  */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
@@ -24,9 +24,9 @@ export interface Prepared {
   readonly statement: StatementSync;
   readonly isRead: boolean;
   readonly isQuery: boolean;
-  /** Whether SQLite assigns a number to the inserted row. */
+  /** Whether SQLite assigns a number to the row that the statement inserts. */
   readonly numbersRow: boolean;
-  /** Converts the driver's values into rows. Null if the statement has no columns. */
+  /** Converts the driver's values into rows. Null if the statement returns no columns. */
   readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
@@ -111,8 +111,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
   // Read the last row's number as a bigint, because a JavaScript number could round it. Every
-  // statement returns this number, even COMMIT. For a number above 2^53, Node 26 would run the
-  // statement and then throw.
+  // statement returns this number, even COMMIT. Without bigints, Node 26 would run the statement
+  // and then throw if the number is above 2^53.
   if (columns.length === 0) {
     statement.setReadBigInts(true);
     return { ...kind, toRows: null };
@@ -126,8 +126,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 
 /**
  * Whether SQLite assigns a number to the row that this statement inserts. For an upsert that
- * updates a row, and for a table WITHOUT ROWID, SQLite would report the number of an earlier
- * INSERT.
+ * updates a row, and for a table WITHOUT ROWID, SQLite would report the number of an earlier INSERT
+ * instead.
  */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];
@@ -171,9 +171,9 @@ export function executePrepared(
 const NO_ROWS: readonly never[] = [];
 
 /**
- * The result of an INSERT. If a transaction is set aside and its steps are repeated, the row may
- * get another number. The result then changes to the new number, unless the work has already read
- * the old number.
+ * The result of an INSERT. If its transaction is set aside and its steps are repeated, the row may
+ * receive another number. The result then returns the new number, unless the work has already read
+ * the old one.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;
@@ -192,8 +192,8 @@ export class InsertResult implements StatementResult {
   }
 
   /**
-   * Takes over the number of the repeated INSERT. Returns false if the work has already read a
-   * different number.
+   * Takes the number of the repeated INSERT. Returns false if the work has already read a different
+   * number.
    */
   becomes(repetition: StatementResult): boolean {
     if (!(repetition instanceof InsertResult)) return false;

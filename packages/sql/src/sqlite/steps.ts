@@ -30,14 +30,14 @@ interface PendingStatement {
  * writes.
  *
  * If the work waits for anything except its statements, the transaction is set aside: its changes
- * are rolled back, so that the transaction does not delay other writes. When the work runs its next
- * statement or ends, the earlier steps are repeated in another batch. If a step then has a
- * different outcome, another transaction has changed the data. The transaction fails with a
- * conflict and must start again.
+ * are rolled back, so that it does not delay other writes. When the work runs its next statement or
+ * ends, the earlier steps are repeated in another batch. If a step then has a different outcome,
+ * another transaction has changed the data. The transaction fails with a conflict and must start
+ * again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
-  /** Executes a statement in the open batch. It is null outside a batch. */
+  /** Executes a statement in the open batch. Null outside a batch. */
   #run: Run | null = null;
   #working: Promise<Outcome> | null = null;
   readonly #done: Step[] = [];
@@ -59,8 +59,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Continues the work in an open batch. Returns how the work ended, or null if at the end of this
-   * turn it waits for anything except its statements.
+   * Continues the work in an open batch. Returns how the work ended. Returns null if the work still
+   * waits for something other than its statements at the end of this turn.
    */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
@@ -80,7 +80,10 @@ export class Steps implements EngineConnection {
     }
   }
 
-  /** Calls `onReady` when a batch can continue the work: when the work runs a statement or ends. */
+  /**
+   * Calls `onReady` when the work runs a statement or ends, because a batch can then continue the
+   * work.
+   */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
@@ -140,13 +143,13 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the repeated step had the same outcome for the work. */
+/** Whether the work would see the same outcome from the repeated step. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // Compare counts only for writes. After other statements, SQLite reports the count of an earlier
+  // Compare counts only for writes. For other statements, SQLite reports the count of an earlier
   // statement.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;

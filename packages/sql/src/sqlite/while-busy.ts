@@ -5,7 +5,7 @@ import { isSqliteBusy } from './failures.ts';
 export const LONGEST_WAIT = 5000;
 
 /**
- * Repeats the attempt while another connection has the lock. Other requests can run between
+ * Repeats the attempt while another connection holds the lock. Other requests can run between
  * attempts.
  */
 export async function whileBusy<T>(attempt: () => T): Promise<T> {

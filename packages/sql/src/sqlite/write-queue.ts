@@ -9,20 +9,17 @@ import { refuseSavepoints, refuseTransactionControl } from '../transaction-contr
 
 /**
  * The maximum number of writes in one transaction. A full batch takes about a millisecond, and
- * blocks all other requests for that time.
+ * blocks all other requests meanwhile.
  */
 const MOST_TOGETHER = 32;
-/** How many turns of the event loop a batch waits for more writes. */
+/** For how many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/**
- * The maximum number of waiting writes. Portico rejects further writes, because the store is too
- * busy.
- */
+/** The maximum number of waiting writes. Portico rejects further writes as too many. */
 const LONGEST_QUEUE = 10_000;
 
 /**
- * The work of a write: one statement or a transaction. SQLite rolls back a failed statement by
- * itself, but a transaction of several statements needs a savepoint.
+ * The work of a write: one statement or a transaction. SQLite itself rolls back a failed statement.
+ * A transaction of several statements needs a savepoint.
  */
 type Work =
   | {
@@ -35,7 +32,9 @@ type Work =
   | {
       readonly kind: 'transaction';
       readonly steps: Steps;
-      /** Called if the commit may have failed. The outcome is then unknown. */
+      /**
+       * Called if the commit may have failed. It is then unknown whether the commit took effect.
+       */
       readonly onUnknown: (() => void) | undefined;
     };
 
@@ -52,7 +51,7 @@ let commits = 0;
 
 /**
  * Returns the number of commits on all connections of this process, because several connections may
- * share a file. A read from before the last commit may be outdated.
+ * use one file. If the number has changed, an earlier read may be outdated.
  */
 export function countCommits(): number {
   return commits;
@@ -60,9 +59,9 @@ export function countCommits(): number {
 
 /**
  * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
- * a separate savepoint, so only a write that fails is rolled back. Each write resolves only after
- * the commit. The queue takes the write lock before the first write. Otherwise, another process
- * could write between a transaction's reads and its changes.
+ * a savepoint, so only a write that fails is rolled back. Each write resolves only after the
+ * commit. The queue takes the write lock before the first write. Otherwise, another process could
+ * write between a transaction's reads and its changes.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -77,7 +76,7 @@ export class WriteQueue {
     return this.#statements.run(sql, parameters);
   };
 
-  /** `endReading` must end an open read transaction on the same connection. */
+  /** `endReading` must end a read transaction that is open on the same connection. */
   constructor(statements: Statements, endReading: () => void) {
     this.#statements = statements;
     this.#endReading = endReading;
@@ -88,7 +87,7 @@ export class WriteQueue {
     return this.#batch;
   }
 
-  /** A promise that resolves when no write is waiting any more. Null if no write is waiting. */
+  /** A promise that resolves when no write waits any more. Null if no write waits. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -113,7 +112,7 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // Also reject the statements that the work of the transaction waits for.
+        // Also reject the statements that the transaction's work waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
@@ -149,7 +148,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. The result of this batch does not affect these writes.
+    // The writes that are set aside. This batch's result does not affect them.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -170,7 +169,7 @@ export class WriteQueue {
 
   /**
    * Commits each write separately. Used after one write made the common commit fail, so that the
-   * other writes succeed.
+   * other writes still succeed.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -191,8 +190,8 @@ export class WriteQueue {
   }
 
   /**
-   * Removes the writes that have waited too long from the queue and returns them. Used after
-   * another process has blocked the batch for too long.
+   * Removes and returns the writes that have waited too long. Used after another process has
+   * blocked the batch for too long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
@@ -203,17 +202,17 @@ export class WriteQueue {
   }
 
   /**
-   * Runs the writes in one transaction, and then resolves or rejects each of them. If a write waits
-   * for anything except its statements, it is rolled back and set aside. Rejects if the commit
-   * fails, for example because of a constraint that is checked at the end. In that case, nothing is
-   * written, and no write has been resolved or rejected.
+   * Runs the writes in one transaction, then resolves or rejects each of them. A write that waits
+   * for anything except its statements is rolled back and set aside. If the commit fails, for
+   * example because of a constraint that is checked at the end, rejects. Nothing is then written,
+   * and no write was resolved or rejected.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // Set this in the same turn as BEGIN, so that reads wait for the batch from now on.
+      // Set this in the same turn as BEGIN, so that reads wait for the batch from here on.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
@@ -228,8 +227,8 @@ export class WriteQueue {
           turn = endOfTurn();
         } else notifyEach.push(notify);
       }
-      // Without WAL, a commit waits for the readers of other connections. Meanwhile, the
-      // transaction stays open.
+      // Without WAL, a commit waits for the readers of other connections. The transaction stays
+      // open meanwhile.
       await whileBusy(() => {
         this.#statements.run('COMMIT');
         commits += 1;
@@ -245,7 +244,7 @@ export class WriteQueue {
   }
 
   /**
-   * Runs one write in the open batch. If the write fails, rolls back only this write. Returns the
+   * Runs one write in the open batch. If the write fails, rolls back only that write. Returns the
    * function that resolves or rejects the write after the commit. Returns null if the write was set
    * aside.
    */
@@ -268,7 +267,7 @@ export class WriteQueue {
       else this.#statements.run('RELEASE one');
       return () => resolve(outcome.result as never);
     } catch (error) {
-      // If an error rolls back the whole transaction, for example because of a full disk, all of
+      // If an error rolled back the whole transaction, for example because of a full disk, all of
       // its writes fail.
       if (!this.#statements.isInTransaction) throw error;
       if (!isStatement) this.#undoOne();
@@ -282,8 +281,8 @@ export class WriteQueue {
   }
 
   /**
-   * Throws if the transaction has ended, for example because of a full disk or `ON CONFLICT
-   * ROLLBACK`. Otherwise, each later statement would be committed separately.
+   * Throws if the transaction has ended, for example because of a full disk or
+   * `ON CONFLICT ROLLBACK`. Otherwise, each later statement would be committed separately.
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)
@@ -291,7 +290,7 @@ export class WriteQueue {
   }
 }
 
-/** Resolves after all code that waits only for statements has run. */
+/** Resolves when all code that waits only for statements has run. */
 function endOfTurn(): Promise<null> {
   return setImmediate(null);
 }

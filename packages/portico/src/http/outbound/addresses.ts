@@ -2,8 +2,8 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Finds out whether an address is on the public internet. Requests to URLs that anyone can choose
- * are allowed only to public addresses.
+ * Decides whether an address is on the public internet. Portico sends requests to URLs that anyone
+ * can choose only if all their addresses are public.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
@@ -26,13 +26,13 @@ const NOT_PUBLIC_IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // A public address that a cloud provider uses only for its own machines.
+  // This public address belongs to a cloud provider, which uses it only for its own machines.
   ['168.63.129.16', 32],
 ] as const;
 
 /**
- * The range that IANA assigned as global unicast. All other addresses are not public, including
- * translated IPv4 addresses (64:ff9b::/96).
+ * The range that IANA assigned as global unicast. All addresses outside it are not public, for
+ * example translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 

@@ -1,15 +1,15 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
 /**
- * How long to wait for a name server, in milliseconds, and how often to try. The product is less
- * than the time limit of a request.
+ * How long to wait for a name server, in milliseconds, and how often to try. Together, the tries
+ * take less time than one request may take.
  */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * Looks up the addresses of a host in the DNS. Returns IPv4 addresses first: the DNS does not know
- * which addresses this machine can reach. The look-up uses no thread and ends when the signal
- * aborts. By default, each look-up reads the system's list of name servers.
+ * Looks up a host's addresses in the DNS. Returns IPv4 addresses first, because the DNS does not
+ * say which addresses this machine can reach. The look-up occupies no thread and ends when the
+ * signal aborts. By default, each look-up reads the system's list of name servers again.
  */
 export async function resolveByDns(
   hostname: string,
@@ -34,8 +34,8 @@ export async function resolveByDns(
 }
 
 /**
- * Looks up the addresses of a host with the system, which also reads the hosts file. The look-up
- * cannot be aborted. It uses a thread until it ends.
+ * Looks up a host's addresses through the operating system, which also reads the hosts file. The
+ * look-up cannot be aborted. It occupies a thread until it ends.
  */
 export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);

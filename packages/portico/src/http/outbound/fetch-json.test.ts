@@ -1,4 +1,4 @@
-// @engines sqlite, long: nothing is kept
+// @engines sqlite, long: nothing is stored
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -16,12 +16,12 @@ import {
 import { createClock } from '../../../../../test/support/clock.ts';
 
 /**
- * A stranger cannot send the server's requests to internal hosts (RFC 6890, section 8.6 of the
+ * No client can make the server send requests to internal hosts (RFC 6890, section 8.6 of the
  * draft).
  */
 let host: DocumentHost;
 /**
- * Listens at an address where the server must never connect, on the same port. Reports every
+ * A server on the same port, at an address that must never be connected to. Reports every
  * connection.
  */
 let forbidden: Server;
@@ -394,8 +394,8 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...each.split('.').map(Number)]),
     );
     const head = Buffer.from(query.subarray(0, end + 5));
-    // Writes the response to one DNS query, with recursion available, and without the query's
-    // additional records.
+    // Write the response to one DNS query: recursion is available, and the query's additional
+    // records are left out.
     head.writeUInt16BE(0x8180, 2);
     for (const [at, count] of [1, found.length, 0, 0].entries())
       head.writeUInt16BE(count, 4 + 2 * at);
@@ -489,7 +489,7 @@ describe('addresses come from DNS', () => {
 });
 
 describe('a request ends after five seconds, whatever it waits for:', () => {
-  /** A deadline that the test can trigger. */
+  /** Returns a deadline, and a function with which the test triggers it. */
   function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
     const controller = new AbortController();
     return {

@@ -4,7 +4,7 @@ import { GuardedRequests, type GuardedOptions } from './guarded-request.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that anyone may have chosen, with the protection of `GuardedRequests`.
+ * Fetches JSON from a URL that anyone may have chosen, with the protections of `GuardedRequests`.
  * Rejects a response that is longer than the limit.
  */
 export type FetchJson = (
@@ -16,7 +16,7 @@ export type FetchJson = (
 ) => Promise<FetchedJson>;
 
 /**
- * Fetches bytes that the response declares as an image, with the same protection as `FetchJson`.
+ * Fetches bytes that the response declares as an image, with the same protections as `FetchJson`.
  * Rejects with an OutboundError.
  */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
@@ -34,9 +34,9 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
 }
 
 /**
- * Returns a function that fetches JSON from a URL in the configuration, with the same protection.
- * The function does not limit how often it fetches, so the caller must do that. `limit` is the
- * maximum size of the response, in bytes.
+ * Returns a function that fetches JSON from a URL in the configuration, with the same protections
+ * as `FetchJson`. The caller must limit how often it fetches. `limit` is the maximum size of the
+ * response, in bytes.
  */
 export function createFetchConfigured(
   options: GuardedOptions,

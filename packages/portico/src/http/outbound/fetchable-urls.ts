@@ -5,8 +5,8 @@ const LONGEST = 255;
 
 /**
  * Returns why the server must not fetch this URL, or null if it may. The URL must be in normal
- * form. If a parser would change it (dot segments, a default port, another spelling of the host),
- * two programs could read it differently.
+ * form: without dot segments, a default port, or another spelling of its host. Two programs could
+ * otherwise read it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -26,8 +26,8 @@ export function fetchableUrlProblem(text: string): string | null {
 }
 
 /**
- * Returns why this port is not allowed, or null if it is. Only port 443 is allowed, except during
- * development. With other ports, an attacker could scan a network by measuring response times.
+ * Returns why this port is not allowed, or null if it is. Outside development, only port 443 is
+ * allowed. With other ports, an attacker could scan a network by measuring response times.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /**
  * The shortest and longest time that a response is cached, in seconds. RFC 9111 allows such limits.
- * A response without a lifetime is cached for an hour (`UNSAID`).
+ * A response that states no lifetime is cached for an hour (`UNSAID`).
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 /** The longest time that a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
 /**
- * The largest number of seconds that is used. A larger number counts as this number (RFC 9111
- * section 1.2.2).
+ * The maximum for a number of seconds. Larger numbers are read as this number (RFC 9111 section
+ * 1.2.2).
  */
 const MOST = 2 ** 31;
 
@@ -24,8 +24,8 @@ export function secondsFresh(headers: IncomingHttpHeaders): number {
 }
 
 /**
- * Returns the lifetime that the response states. `s-maxage` has priority, because this cache is
- * shared.
+ * Returns the lifetime that the response states. `s-maxage` has priority, because several users
+ * share this cache.
  */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');

@@ -8,39 +8,40 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundError } from './limits.ts';
 
 /**
- * Settings for outbound requests. You can set them only in code: for tests, or to trust a private
- * certificate authority.
+ * Settings for outbound requests. They can be set only in code. Use them in tests, or to trust a
+ * private certificate authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust, in addition to the certificates that Node trusts. */
+  /** PEM certificates to trust in addition to Node's. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
-   * the DNS. During development on a loopback `public_url`, defaults to the system, which also
-   * reads the hosts file.
+   * a DNS look-up. With a loopback `public_url` (development), defaults to a look-up through the
+   * system, which also reads the hosts file.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Returns a signal that limits the time of one request, from its look-up to its last byte.
+   * Returns a signal that limits the time of one request, from the DNS look-up to the last byte.
    * Defaults to a signal that aborts after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
 
 export interface GuardedOptions extends OutboundOptions {
-  /** Whether loopback addresses are also allowed, for development. */
+  /** Whether requests to loopback addresses are allowed, for development. */
   readonly allowsLoopback: boolean;
-  /** Whether any port is allowed, for development. */
+  /** Whether requests to any port are allowed, for development. */
   readonly anyPort: boolean;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
 /**
- * The time limit for the look-up, the connection and the whole response together, in milliseconds.
+ * The time limit for the DNS look-up, the connection and the whole response together, in
+ * milliseconds.
  */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
@@ -55,13 +56,13 @@ export interface GuardedMessage {
 }
 
 /**
- * Sends requests to URLs that anyone may have chosen. An attacker cannot use these requests to
- * reach this machine's network:
+ * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
+ * machine's internal network:
  *
  * - Each request resolves the hostname once, requires that every address is public, and connects to
  *   one of these addresses.
- * - It follows no redirects.
- * - It has a time limit.
+ * - Redirects are not followed.
+ * - Each request has a time limit.
  */
 export class GuardedRequests {
   readonly #options: GuardedOptions;
@@ -74,7 +75,7 @@ export class GuardedRequests {
     this.#trust = options.ca === undefined ? {} : trusting(options.ca);
   }
 
-  /** Throws an OutboundError if no request may go to this URL. */
+  /** Throws an OutboundError if the server must not send a request to this URL. */
   requireAllowed(url: URL): void {
     requireFetchable(url, this.#options.anyPort);
   }
@@ -114,8 +115,8 @@ export class GuardedRequests {
   }
 
   /**
-   * Resolves the hostname, and throws if one of its addresses is not allowed. The request then
-   * connects to one of these addresses without another look-up.
+   * Resolves the hostname. Throws if one of the addresses is not allowed. The request then connects
+   * to one of these addresses without another look-up.
    */
   async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const { allowsLoopback } = this.#options;
@@ -139,7 +140,7 @@ export class GuardedRequests {
       const sent = sendRequest(
         url,
         {
-          // Use a new connection and no proxy. A proxy would resolve the hostname again.
+          // Use a new connection and no proxy, because a proxy would resolve the hostname again.
           agent: false,
           method: body === undefined ? 'GET' : 'POST',
           lookup: answering(addresses),
@@ -152,8 +153,7 @@ export class GuardedRequests {
         fulfil,
       );
       sent.on('error', reject);
-      // If the server switches protocols, the request ends without an error. So report an error
-      // here.
+      // If the server switches protocols, the request ends without an error event, so reject here.
       sent.on('close', () => reject(new OutboundError('the connection ended without a response')));
       sent.end(body);
     });
@@ -164,7 +164,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // Node connects to an IP address in a URL without a look-up, so the address would not be checked.
+  // Node connects to an IP address in a URL without calling `lookup`, so check the address here.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it has an IP address instead of a host name');
   }
@@ -179,8 +179,8 @@ function resolving({
 }
 
 /**
- * Returns connection options that trust these certificates and the default certificates. Call this
- * once, because it reads all certificate authorities.
+ * Returns connection options that trust these certificates and Node's. Call this once, because it
+ * reads all certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -189,8 +189,8 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 }
 
 /**
- * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname resolves to other addresses in the meantime.
+ * Returns the look-up function that Node calls to connect. It always returns the checked addresses,
+ * even if the hostname now resolves to other addresses.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -201,9 +201,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/**
- * Returns the result of the work. Rejects when the signal aborts, although the work may continue.
- */
+/** Returns the result of the work. Rejects when the signal aborts. The work may then continue. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);

@@ -2,10 +2,7 @@
 export interface DocumentHosts {
   /** The hosts that documents may be fetched from. Defaults to all hosts that are not denied. */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /**
-   * The hosts that documents are never fetched from. This list takes precedence over the allowed
-   * hosts.
-   */
+  /** The hosts that documents are never fetched from, even if they are also allowed. */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 

@@ -34,7 +34,7 @@ test('requests are counted for two minutes at most: there are never more than th
       await fetch(`person ${minute} ${number}`, `h${minute}-${number}.example`);
     }
     await expect(fetch('ada', 'one-more.example')).rejects.toThrow('in all');
-    // There is one count for all requests, and three for each request.
+    // There is one count for all requests, and three counts for each request.
     expect(counts.size).toBeLessThanOrEqual(1 + 2 * 3 * 300);
     clock.now += MINUTE;
   }

@@ -1,14 +1,14 @@
 export interface CountedRequest {
   readonly url: URL;
-  /** The person that the server fetches the URL for. */
+  /** The signed-in person that the server fetches the URL for. */
   readonly person: string;
   /**
-   * Whether no person is signed in. `person` is then the network of the client. Defaults to false.
+   * Whether no person is signed in. If true, `person` is the client's network. Defaults to false.
    */
   readonly isStranger?: boolean;
-  /** Whether the server has already fetched this URL successfully and stored the result. */
+  /** Whether the server has fetched this URL before and stored the result. */
   readonly isKnown: boolean;
-  /** Whether the last fetch of this URL failed, and nothing is stored. Defaults to false. */
+  /** Whether the last fetch of this URL failed and no result is stored. Defaults to false. */
   readonly hasFailed?: boolean;
 }
 
@@ -18,8 +18,8 @@ export class OutboundError extends Error {
   readonly retryAfter: number | null;
 
   /**
-   * `message` is for the log only. It describes the response from a URL that anyone may have
-   * chosen.
+   * `message` is only for the log, because it describes the response from a URL that anyone may
+   * have chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -28,17 +28,17 @@ export class OutboundError extends Error {
 }
 
 /**
- * The limits for requests of signed-in people. Anyone can make the server fetch any URL. So one
- * person's limit is much lower than a host's limit, and one person's limit for one host is even
- * lower. This way, no person can use up a host's limit.
+ * The limits for requests of signed-in people, who can make the server fetch any URL. One person's
+ * limit is much lower than a host's limit, so that no person can use up a host's limit. One
+ * person's limit for one host is even lower.
  *
- * A URL that was fetched before has a separate limit, which does not depend on its host. So clients
- * that are in use keep working, even if a person uses up the limit of a host or the total limit
+ * A URL that was fetched before has its own limit, which does not depend on the host. Clients that
+ * are in use keep working even if a person uses up the limit of a host, or the limit of all hosts,
  * with invented URLs. Documents are cached for at least five minutes, so normal use stays far below
  * these limits.
  *
- * A URL whose last fetch failed also has a separate limit. So repeated attempts do not use up the
- * limits of first fetches.
+ * A URL whose last fetch failed also has its own limit, so repeated attempts do not use up the
+ * limits for other URLs.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -47,8 +47,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * The limits for requests without a signed-in person. They are lower, and counted separately, so
- * that such requests do not use up the limits of signed-in people.
+ * The limits for requests without a signed-in person. They are lower and are counted separately, so
+ * that these requests do not use up the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -73,7 +73,7 @@ export interface Limit {
   readonly inAMinute: number;
 }
 
-/** A limit that a request counts towards, with the key of its count and its name for the log. */
+/** A limit that a request counts towards, with the key of its counter and its name for the log. */
 interface Counted {
   readonly limit: Limit;
   readonly shown: string;
@@ -98,18 +98,18 @@ export class OutboundLimits {
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` is the state. Pass a map to access the state elsewhere, for example in a test. */
+  /** `counts` is the limiter's state. Pass a map to read the counters, for example in a test. */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
   }
 
-  /** Runs the work, or throws an OutboundError if a limit is reached. */
+  /** Runs the work. Throws an OutboundError if a limit is reached. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** Like `within`, for requests that send data to a host. The caller sets the limit. */
+  /** Like `within`, for requests that send data to a host. The caller passes the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -133,8 +133,8 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counts, because an attacker can invent names without limit. Refused requests are
-   * not counted, so the map contains the counts of at most two minutes.
+   * Removes old counters, because an attacker can invent any number of names. Refused requests are
+   * not counted, so the map contains only the counters of the last two minutes.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -162,8 +162,8 @@ export class OutboundLimits {
 }
 
 /**
- * Whether the minute of this count is still running. If the clock was set back to a time before the
- * minute began, the minute counts as over.
+ * Whether the counter's minute is still running. If the clock was set back to before the minute
+ * began, returns false.
  */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;

@@ -14,8 +14,8 @@ const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
- * Returns why this is not a valid URI, or why a browser would write its host differently. Returns
- * null if it is valid and a browser keeps its host.
+ * Returns why this is not a valid URI, or why a browser would change its host. Returns null if the
+ * URI is valid and a browser would not change the host.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -38,9 +38,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns why a browser would write the host differently, or null if it would not. For example,
- * browsers turn `0x7f000001` into an IP address, and international names into ASCII. Users must see
- * the hostname that the browser uses.
+ * Returns why a browser would change the host, or null if it would not. For example, browsers turn
+ * `0x7f000001` into an IP address, and international names into ASCII. Users must see the hostname
+ * that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

@@ -7,24 +7,28 @@ import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /** The maximum length of `sub` and `jti`, in characters. */
 const LONGEST_TEXT = 255;
-/** The maximum lifetime of an assertion, in seconds. The server stores its `jti` for that long. */
+/**
+ * The maximum lifetime of an assertion, in seconds. The server must store the assertion's `jti`
+ * until the assertion expires.
+ */
 const LONGEST_LIFE = 86_400;
 /**
- * Header parameters that contain a key or point to a key. They are rejected, because the server
- * uses only keys from the configured location.
+ * Header parameters that contain a key or point to one. The server rejects them, because it uses
+ * only the keys at the configured location.
  */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
  * The `typ` values that a workload's token may have, in lower case. Kubernetes tokens have no
- * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). The last value is from
- * draft-ietf-oauth-rfc7523bis.
+ * `typ`. A JWT-SVID may have `JWT` or `JOSE` (JWT-SVID section 2.3). draft-ietf-oauth-rfc7523bis
+ * defines the last value.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
 /**
  * Claims of access tokens, ID tokens and logout tokens. Such a token can have the same `typ` as a
- * workload's token, so the server recognizes it by its claims (RFC 8725 section 3.12).
+ * workload's token. The server recognizes it by these claims and rejects it (RFC 8725 section
+ * 3.12).
  */
 const CLAIMS_OF_OTHERS = [
   'scope',
@@ -51,7 +55,7 @@ export function requireWorkloadHeader(header: JsonObject): void {
   requireNoKey(header);
 }
 
-/** Throws if a claim shows that this is another kind of token. */
+/** Throws if a claim shows that the token is not a workload's token. */
 export function requireWorkloadClaims(claims: JsonObject): void {
   const found = CLAIMS_OF_OTHERS.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined)
@@ -107,7 +111,8 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 
 /**
  * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
- * `leastAhead` is how far `iat` and `nbf` may be in the future even with a shorter tolerance.
+ * `iat` and `nbf` may be `leastAhead` seconds in the future even if the issuer's clock tolerance is
+ * shorter.
  */
 export function requireTimes(
   claims: JsonObject,
@@ -130,8 +135,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). In that
- * case, `exp` must be within the maximum age from now. `now` is in seconds.
+ * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). If it
+ * has none, `exp` may be at most the maximum age from now. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   if (Object.hasOwn(claims, 'iat')) {

@@ -9,7 +9,7 @@ import type { IssuerKeyLocation } from './trusted-issuer.ts';
 /** Reads a key set (RFC 7517). Returns null for any other value. */
 export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
 
-/** Whether one of these keys fits. */
+/** Whether one of these keys verifies the assertion that is being checked. */
 export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
 
 /** An issuer's public keys. */
@@ -24,13 +24,13 @@ export interface IssuerKeys {
 /** The maximum size of a key set, in bytes. */
 const LARGEST = 64 * 1024;
 /**
- * The minimum time between fetches, in milliseconds. `BETWEEN_FETCHES` applies after a successful
- * fetch, and `AFTER_FAILURE` after a failed fetch.
+ * How long to wait between two fetches, in milliseconds: `BETWEEN_FETCHES` after a successful
+ * fetch, `AFTER_FAILURE` after a failed one.
  */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
 
-/** Returns the keys at this location. */
+/** Returns a reader for the issuer's keys at this location. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
   fetching: GuardedOptions,
@@ -43,8 +43,7 @@ export function issuerKeysAt(
 
 /**
  * Reads keys from a file. Reads the file for each assertion, so that a change takes effect
- * immediately. Parses the keys only if the file has changed, because anyone can send invalid
- * assertions.
+ * immediately. Parses the file only if it has changed, because anyone can send invalid assertions.
  */
 class KeysInFile implements IssuerKeys {
   readonly #file: string;
@@ -99,8 +98,9 @@ interface Fetched {
 }
 
 /**
- * Fetches keys that an issuer publishes. Uses a fetched set for its lifetime. If no key fits,
- * fetches the set again earlier, so that an issuer can change its keys without notice.
+ * Fetches keys that an issuer publishes, and uses them for their lifetime. If no fetched key
+ * verifies an assertion, fetches again before the lifetime ends, so that an issuer can change its
+ * keys without notice.
  */
 class KeysAtUrl implements IssuerKeys {
   readonly #url: URL;
@@ -139,8 +139,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key signed the assertion. Otherwise, anyone could send assertions
-    // to make the server fetch keys again and again.
+    // Fetch again only if a known key signed the assertion. Otherwise, anyone who sends assertions
+    // could make the server fetch keys again and again.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -149,19 +149,22 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /** Whether the time has passed. Returns true if the clock was set back. */
+  /**
+   * Whether `lasts` milliseconds have passed since `since`. Returns true if the clock was set back.
+   */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
   }
 
   /**
-   * Returns newly fetched keys. If fetched keys have a lifetime, uses the result of a fetch that is
-   * already running. Otherwise, always starts a new fetch.
+   * Returns newly fetched keys. If fetched keys have a lifetime, waits for the fetch that is
+   * already running, if any. Otherwise, always starts a new fetch.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
-    // The issuer may have withdrawn a key since the running fetch began. So wait for another fetch.
+    // The issuer may have withdrawn a key after the running fetch began, so wait for the next
+    // fetch.
     this.#following ??= this.#underWay
       .catch(() => null)
       .then(() => {
@@ -179,8 +182,7 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // A key may be withdrawn during the fetch, so the lifetime starts when the fetch starts, not
-    // when the response arrives.
+    // The issuer may withdraw a key during the fetch, so the lifetime starts when the fetch starts.
     const at = this.#clock();
     try {
       const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));

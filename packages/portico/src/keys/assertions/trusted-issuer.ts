@@ -6,13 +6,16 @@ import type { VerifiedAlgorithm } from '../jws/public-keys.ts';
 export type AssertedSubject = 'people' | 'clients';
 
 /**
- * The location of an issuer's keys: a URL, or a file with an absolute path. `lifetime` is how long
- * a fetched set is used, in seconds.
+ * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
+ * fetched keys are used, in seconds.
  */
 export type IssuerKeyLocation =
   { readonly url: string; readonly lifetime: number } | { readonly file: string };
 
-/** An issuer other than this server, whose signed assertions the server accepts (RFC 7521). */
+/**
+ * An issuer of assertions (RFC 7521). It is not this server, but this server accepts its
+ * assertions.
+ */
 export interface TrustedIssuer {
   /**
    * The exact value of `iss`. For SPIFFE, this is the id of a trust domain, which the server finds

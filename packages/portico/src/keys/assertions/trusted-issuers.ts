@@ -18,24 +18,25 @@ import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
 import { isTrustDomain } from './workloads.ts';
 
 /**
- * The maximum number of keys to try if an assertion names no key. Each try verifies a signature.
+ * The maximum number of keys to try if an assertion does not name its key. Each try verifies a
+ * signature.
  */
 const MOST_TRIED = 10;
 
-/** The required values in an assertion about a person. */
+/** The values that an assertion about a person must contain. */
 export interface ExpectedAssertion {
   /** The required `typ`. */
   readonly type: string;
   /** The required `aud`. */
   readonly audience: string;
   /**
-   * How far `iat` and `nbf` may be in the future, in seconds, even if the issuer's tolerance is
-   * shorter. Defaults to 0.
+   * How far `iat` and `nbf` may be in the future, in seconds, even if the issuer's clock tolerance
+   * is shorter. Defaults to 0.
    */
   readonly leastAhead?: number | undefined;
 }
 
-/** An assertion that its issuer signed for this server and that is valid now. */
+/** An assertion for this server that is valid now. Its issuer's signature was verified. */
 export interface VerifiedAssertion {
   readonly issuer: string;
   /** The issuer's tenant, or null. */
@@ -47,7 +48,7 @@ export interface VerifiedAssertion {
   readonly claims: JsonObject;
   /**
    * Records that the assertion was used. Returns false if any process has already recorded its use.
-   * Call this after all other checks, and before the server issues anything.
+   * Call this after all other checks, and before you issue a token for the assertion.
    */
   claim(): Promise<boolean>;
 }
@@ -86,19 +87,19 @@ export class TrustedIssuers {
     this.#clock = fetching.clock;
   }
 
-  /** Whether the server trusts this issuer's assertions about these subjects. */
+  /** Whether the server trusts this issuer's assertions about people, or about clients. */
   trusts(issuer: string, asserts: AssertedSubject): boolean {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
-  /** Returns the issuers whose assertions about these subjects the server trusts. */
+  /** Returns the issuers whose assertions about people, or about clients, the server trusts. */
   trustedWith(asserts: AssertedSubject): readonly string[] {
     return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
   }
 
   /**
-   * Returns the tenant whose assertions are accepted. Returns null if none is configured or the
-   * issuer is unknown.
+   * Returns the tenant that the issuer's assertions must name. Returns null if none is configured
+   * or the issuer is unknown.
    */
   tenantOf(issuer: string): string | null {
     return this.#known.get(issuer)?.settings.tenant ?? null;
@@ -106,8 +107,8 @@ export class TrustedIssuers {
 
   /**
    * Verifies an assertion about a person. Throws a JwsError with the reason if the assertion is not
-   * valid for this server now. Throws a NotNowError if the issuer's keys cannot be read now. Writes
-   * nothing to the store.
+   * valid. Throws a NotNowError if the server cannot read the issuer's keys now. Does not record
+   * that the assertion was used.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -133,9 +134,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Verifies a workload's token that this issuer signed for this audience. Returns its `sub`.
-   * Throws like `verify`. Does not mark the token as used, because a program uses the token of its
-   * platform until it expires (RFC 7523 section 3).
+   * Verifies a workload's token that this issuer signed for this audience. Returns the token's
+   * `sub`. Throws like `verify`. Does not mark the token as used, because a program sends the same
+   * token until it expires (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;
@@ -159,8 +160,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns the JWT-SVID keys of a trust bundle as a normal key set. Leaves out the keys that sign
- * certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns the keys of a trust bundle that sign JWT-SVIDs, as an ordinary key set. Leaves out the
+ * keys that sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

@@ -1,4 +1,4 @@
-// @engines sqlite: how names are compared needs no database
+// @engines sqlite: names are compared without a database
 import { describe, expect, test } from 'vitest';
 import { matchesSubject, subjectProblem, trustDomainOf } from './workloads.ts';
 

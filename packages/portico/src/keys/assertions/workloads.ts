@@ -1,6 +1,6 @@
-/** Compares the names of workloads in tokens with the patterns of registered clients. */
+/** Compares the workload names in tokens with the patterns of registered clients. */
 
-/** The start of the id of a SPIFFE trust domain, which is the issuer of JWT-SVIDs. */
+/** The start of the id of a SPIFFE trust domain. A trust domain issues JWT-SVIDs. */
 const SPIFFE = 'spiffe://';
 /** Matches the id of a trust domain (SPIFFE-ID section 2.1). It is at most as long as an issuer. */
 const TRUST_DOMAIN = /^spiffe:\/\/[a-z0-9._-]{1,246}$/;
@@ -9,7 +9,8 @@ const SPIFFE_ID = /^(spiffe:\/\/[a-z0-9._-]{1,246})\/[A-Za-z0-9._-]+(?:\/[A-Za-z
 /** Matches visible ASCII characters. */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 /**
- * Matches the text that `*` can stand for: one whole segment, with the characters of SPIFFE IDs.
+ * Matches the text that `*` can stand for: one whole segment of the characters that SPIFFE IDs
+ * allow.
  */
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 /** Matches the segments `.` and `..`, which some programs treat as relative paths. */
@@ -27,8 +28,8 @@ export function trustDomainOf(subject: unknown): string | null {
 }
 
 /**
- * Whether a subject matches a pattern. If the last segment of the pattern is `*`, the subject can
- * have any segment there. Otherwise, they must be equal. Segments end at `/` and `:`.
+ * Whether the pattern matches the subject. If the last segment of the pattern is `*`, it matches
+ * any last segment. All other text must be equal. Segments end at `/` and `:`.
  */
 export function matchesSubject(pattern: string, subject: string): boolean {
   if (!hasWildcard(pattern)) return subject === pattern;
@@ -37,10 +38,7 @@ export function matchesSubject(pattern: string, subject: string): boolean {
   return subject.startsWith(prefix) && SEGMENT.test(last) && !DOTS.test(last);
 }
 
-/**
- * Returns why the pattern is not allowed, or null if it is allowed. The reason continues a
- * sentence.
- */
+/** Returns why the pattern is not allowed, or null. The reason continues a sentence. */
 export function subjectProblem(issuer: string, pattern: string): string | null {
   if (!SUBJECT.test(pattern)) return 'must have 1 to 255 visible ASCII characters';
   const fixed = hasWildcard(pattern) ? pattern.slice(0, -1) : pattern;

@@ -1,8 +1,8 @@
-/** A parsed JWS in compact form (RFC 7515 section 7.1). Its signature is not verified yet. */
+/** A parsed JWS in compact form (RFC 7515 section 7.1). Its signature has not been verified. */
 export interface Jws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
-  /** The bytes that are signed. */
+  /** The bytes that the signature covers. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
@@ -10,8 +10,8 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if a string is not a JWS, or if a check of the JWS fails. The message gives the reason,
- * for the log. It contains no part of the string.
+ * Thrown if a string is not a JWS, or if a check of the JWS fails. The message says why, for the
+ * log. It contains nothing from the string.
  */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
@@ -21,7 +21,7 @@ export class JwsError extends Error {
 type Limits = Readonly<Record<'header' | 'payload' | 'signature', number>>;
 
 /**
- * The limits for JWTs signed by other parties. For scale, a 4096-bit RSA signature is 683
+ * The limits for JWTs that other parties sign. For comparison: a 4096-bit RSA signature is 683
  * characters long.
  */
 const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
@@ -29,8 +29,8 @@ const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Parses a JWS strictly. Throws a JwsError if the text is not a JWS, is too long, or contains a
- * member twice.
+ * Parses a JWS strictly. Throws a JwsError if the text is not a JWS, is too long, or if an object
+ * in it has two members with the same name.
  */
 export function parseJws(text: string, longest = LONGEST): Jws {
   if (text.length > longest.header + longest.payload + longest.signature + 2)
@@ -38,7 +38,7 @@ export function parseJws(text: string, longest = LONGEST): Jws {
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header, longest);
-  // Refuse every critical extension, because none is supported (RFC 7515 section 4.1.11).
+  // Reject every critical extension, because Portico supports none (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit'))
     throw new JwsError('its header has crit, which is not accepted');
   return {
@@ -86,10 +86,13 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
  * Whether an object in this valid JSON text contains the same name twice. Parsers differ in which
- * of the two values they use (RFC 7519 section 4), so another reader might use a different value.
+ * of the two values they use (RFC 7519 section 4).
  */
 function hasRepeatedName(json: string): boolean {
-  /** The names that were found in each open object or list, from the outermost to the innermost. */
+  /**
+   * The names found in each object or list that has not ended yet, from the outermost to the
+   * innermost.
+   */
   const open: Set<string>[] = [];
   let last = '';
   for (const [token] of json.matchAll(TOKENS)) {

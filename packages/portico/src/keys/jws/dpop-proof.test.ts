@@ -16,8 +16,8 @@ const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = ec.publicKey.export({ format: 'jwk' });
 
 /**
- * Encodes a value. The text '1e999' stands for a number that is too large. JavaScript reads this
- * number as Infinity and cannot write it.
+ * Encodes a value. The text '1e999' stands for a number that is too large: JavaScript reads it as
+ * Infinity and cannot write it.
  */
 const encoded = (value: unknown) =>
   Buffer.from(JSON.stringify(value).replaceAll('"1e999"', '1e999')).toString('base64url');

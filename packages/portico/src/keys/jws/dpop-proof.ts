@@ -9,14 +9,16 @@ import {
   type VerifiedAlgorithm,
 } from './public-keys.ts';
 
-/** The request that came with a proof. */
+/** The request that contains the proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /** The absolute URL of the request. The check ignores the query and the fragment. */
+  /** The absolute URL of the request. Its query and fragment are not compared with the proof. */
   readonly url: string;
-  /** The access token that the proof must also cover. Null if the request has none. */
+  /**
+   * The access token whose hash the proof must contain. Null if the request has no access token.
+   */
   readonly accessToken: string | null;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -32,12 +34,13 @@ export interface DpopProof {
    * Until then, the server must remember that the proof was used.
    */
   readonly expiresAt: number;
-  /** The nonce, or null. Not checked: the caller must check that the server issued it. */
+  /** The nonce, or null. The caller must check that the server issued it. */
   readonly nonce: string | null;
 }
 
 /**
- * What is wrong with a proof, as a code for programs. `proof_malformed`: the proof is not a JWS.
+ * What is wrong with a proof. Programs can compare these codes. `proof_malformed`: the proof is not
+ * a JWS.
  */
 export type DpopProofProblem =
   | 'proof_repeated'
@@ -58,7 +61,7 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** Thrown for an invalid proof. The message explains why, and contains no part of the proof. */
+/** Thrown for an invalid proof. The message says why. It contains nothing from the proof. */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -69,8 +72,8 @@ export class DpopProofError extends JwsError {
 }
 
 /**
- * How far clocks may differ in each direction (`SKEW`), and how long a proof is valid (`LIFE`). In
- * seconds.
+ * Limits in seconds. `SKEW`: how much two clocks may differ, in each direction. `LIFE`: how long a
+ * proof is valid.
  */
 const SKEW = 60;
 const LIFE = 60;
@@ -78,14 +81,13 @@ const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks a `DPoP` header (RFC 9449 section 4.3). Requires a current `iat`, even with a nonce.
- * Throws a DpopProofError that explains the problem.
+ * Checks a `DPoP` header (RFC 9449 section 4.3). `iat` must be current even if the proof has a
+ * nonce. Throws a DpopProofError that says what is wrong.
  *
  * The caller must check whether the proof was used before, and whether its nonce is valid.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // Several headers with the same name arrive as one value, joined by commas (RFC 9110 section
-  // 5.3).
+  // HTTP libraries join several headers with the same name with commas (RFC 9110 section 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -105,7 +107,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Runs `read`. If it throws a JwsError, throws a DpopProofError with this problem instead. */
+/** Runs `read`. Turns a JwsError into a DpopProofError with this problem. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -154,8 +156,8 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns the time when every server has stopped accepting the proof, in whole seconds since 1970.
- * `now` is also in seconds.
+ * Returns the time in whole seconds since 1970 from which no server accepts the proof. `now` is
+ * also in seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
@@ -164,8 +166,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // Both claims are optional. If they are present, the proof must be valid now (RFC 7519 sections
-  // 4.1.4 and 4.1.5).
+  // Both claims are optional. If the proof has them, it must be valid now (RFC 7519 sections 4.1.4
+  // and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -198,8 +200,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * Returns a key's thumbprint: a hash of its required members, sorted by name (RFC 7638 section 3).
- * JSON leaves out undefined members.
+ * Returns a key's thumbprint: the hash of the members that its key type requires, sorted by name
+ * (RFC 7638 section 3). JSON leaves out undefined members.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

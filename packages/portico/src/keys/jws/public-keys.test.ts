@@ -19,9 +19,7 @@ const publicOf = ({ publicKey }: { readonly publicKey: KeyObject }): Members =>
   publicKey.export({ format: 'jwk' });
 const [RSA, EC, OKP] = [rsa, ec, edwards].map(publicOf) as [Members, Members, Members];
 
-/**
- * Returns an RSA key with this many bits and this exponent. The private part of the key is unknown.
- */
+/** Returns an RSA key with this many bits and this exponent. Its private key is unknown. */
 function rsaOf(bits: number, exponent = 65_537n): Members {
   const bytes = Buffer.alloc(Math.ceil(bits / 8), 0xff);
   bytes[0] = 0xff >> (bytes.length * 8 - bits);

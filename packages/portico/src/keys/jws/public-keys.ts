@@ -2,30 +2,32 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
 /**
- * The algorithms that clients may sign with, all with public keys (RFC 7518 section 3.1, RFC 8037
- * section 3.1, RFC 9864 section 2.2).
+ * The algorithms that clients and issuers may sign with. All use public keys (RFC 7518 section 3.1,
+ * RFC 8037 section 3.1, RFC 9864 section 2.2).
  */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A public key. It can only verify signatures. */
+/** A public key, which can only verify signatures. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** The key as a JWK, with only the members that Portico uses. */
+  /** The key as a JWK, with only the members that Portico reads. */
   readonly jwk: JsonObject;
 }
 
-/** Thrown for a key that must not be used. The message explains why. */
+/** Thrown for a key that must not be used. The message says why. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
 
 interface KeyForm {
   readonly algorithms: readonly VerifiedAlgorithm[];
-  /** The public members of a key of this type (RFC 7518 section 6, RFC 8037 section 2). */
+  /**
+   * The names of the public members of a key of this type (RFC 7518 section 6, RFC 8037 section 2).
+   */
   readonly members: readonly string[];
 }
 
@@ -37,8 +39,8 @@ const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). Verifying with a larger key would
- * take too long, and an attacker could exploit this.
+ * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). An attacker could slow the server
+ * down with larger keys.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
@@ -52,8 +54,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose: callers
- * must skip such keys (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
+ * callers must skip (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -141,8 +143,8 @@ export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
 }
 
 /**
- * Like `isSignedBy`, but for a key that is known to be for the algorithm in the header, for example
- * this server's own key.
+ * Whether this key signed the JWS. Unlike `isSignedBy`, does not check that the key may be used
+ * with the algorithm in the header. Use it for this server's own keys.
  */
 export function isSignedWith(key: KeyObject, jws: Jws): boolean {
   return VERIFY[getAlgorithm(jws)](key, jws);
@@ -155,7 +157,7 @@ const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key
 const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
   RS256: (key, { signed, signature }) =>
     verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
-  // The salt has the same length as the hash (RFC 7518 section 3.5).
+  // RFC 7518 section 3.5 requires a salt of the same length as the hash.
   PS256: (key, { signed, signature }) =>
     verify(
       'sha256',

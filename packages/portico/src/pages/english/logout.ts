@@ -1,4 +1,4 @@
-/** The texts of the page where users sign out at the request of an application. */
+/** The texts of the page where users confirm that an application may sign them out. */
 export const LOGOUT = {
   'logout.page': 'Sign out',
   'logout.title': 'Sign out of {server}?',

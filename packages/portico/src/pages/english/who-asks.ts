@@ -1,6 +1,6 @@
 /**
- * The texts that tell users which client requests access and where the response goes. Several pages
- * use these texts.
+ * The texts that say which client requests access and where the response will be sent. Several
+ * pages show these texts.
  */
 export const WHO_ASKS = {
   'client.on_this_computer': 'a program on this computer',

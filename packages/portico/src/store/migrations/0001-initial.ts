@@ -168,9 +168,9 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // Stored audit events. Rows are written only if `oauth_server:audit:keep` is on. A released
-    // migration never changes, so the table is part of this first migration. It contains no
-    // secrets, tokens or codes, and no hashes of them. Each id starts with the time of its event.
+    // Stored audit events. Rows are written only if `oauth_server:audit:keep` is on. The table
+    // contains no secrets, tokens or codes, and no hashes of them. Each id starts with the time of
+    // its event.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -189,7 +189,7 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements that create indexes. Lists are read from newest to oldest. */
+/** Returns the statements that create indexes. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -212,7 +212,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows have an administrator, so index only these rows.
+    // Few rows name an administrator, so index only those.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
@@ -220,8 +220,8 @@ function indexes(schema: SchemaConnection): readonly string[] {
 }
 
 /**
- * Inserts the rows for locking. Removes existing rows first, because MySQL may run this migration
- * twice.
+ * Inserts the rows that serve as locks. Removes existing rows first, because MySQL may run this
+ * migration twice.
  */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);

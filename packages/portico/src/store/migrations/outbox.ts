@@ -6,7 +6,7 @@ import type { Migration } from '@portico/sql';
  * - `due_at` is when the next delivery to a receiver may start. A process that starts a delivery
  *   takes a lease: it sets `due_at` to the end of the lease, and `holder` to the lease's name.
  * - `number` orders the messages for one receiver.
- * - `is_troubled` is 1 if the last delivery failed or was slow.
+ * - `is_troubled` is 1 if the last delivery to the receiver failed or was slow.
  */
 const messages: Migration = {
   name: 'oauth_server_outbox_0001_messages',
@@ -54,5 +54,5 @@ const messages: Migration = {
   },
 };
 
-/** The migrations of the outbox, in order. They apply if a feature sends messages. */
+/** The migrations of the outbox, in order. A server uses them only if a feature sends messages. */
 export const outboxMigrations: readonly Migration[] = [messages];

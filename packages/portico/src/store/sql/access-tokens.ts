@@ -16,9 +16,9 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows go to
- * the end of the table, and rows expire in nearly the same order. For this reason, the table needs
- * no index on the expiry time.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows are
+ * added at the end of the table. Rows expire in nearly the same order, so the table needs no index
+ * on the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -74,8 +74,8 @@ export class AccessTokenRecords {
   /**
    * Returns the token, or why it is not valid. A token is not valid in these cases:
    *
-   * - The row of its client or family is revoked or no longer exists.
-   * - Its client is not admitted.
+   * - The row of its client or its authorization is revoked or no longer exists.
+   * - The server currently does not accept its client (`Admits`).
    * - Its client no longer has any grant that starts this kind of access.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
@@ -128,8 +128,8 @@ export const ACCESS_TOKEN_COLUMNS =
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
 /**
- * Describes a row that only reserves an id, so that a lost statement cannot insert it later. Its
- * hash and client id are empty, and it has expired.
+ * Describes a row that only reserves an id, so that a lost INSERT cannot add a token with this id
+ * later. Its hash and client id are empty, and it has expired.
  */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
@@ -138,8 +138,8 @@ export const ACCESS_TOKEN_BLOCKER = blockingRow(
 );
 
 /**
- * The owner of a token: a client, or an authorization. `audience` is null for an authorization's
- * token, because the authorization contains the audience.
+ * Who a token belongs to: a client or an authorization. `audience` is null for an authorization's
+ * token, because the authorization's row contains the audience.
  */
 export interface TokenOwner {
   readonly clientId: string;

@@ -35,7 +35,7 @@ export class AuthorizationSearch {
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
     // Some engines read all index entries, even if a comparison limits the ids. On these engines,
-    // limit the number of rows instead.
+    // limit the number of rows instead of the ids.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
       `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
@@ -60,8 +60,7 @@ export class AuthorizationSearch {
   }
 
   /**
-   * Counts the active authorizations among the newest `limit` rows, and the people who granted
-   * them.
+   * Counts the active authorizations among the newest `limit` rows, and the people who gave them.
    */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#further);
@@ -121,7 +120,7 @@ interface Bounds {
   readonly isAll: boolean;
 }
 
-/** Returns the conditions that no index covers. */
+/** Returns the conditions that the index does not check. */
 function buildConditions(
   { person, clientId, scope, unusedSince }: AuthorizationFilter,
   dialect: Dialect,
@@ -159,7 +158,7 @@ function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where 
 
 /**
  * Whether an organization granted the authorization (`givenBy`). JSON escapes quotation marks
- * inside values, so the pattern can match only a member's name.
+ * inside values, so the pattern matches only the name of a property.
  */
 const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 

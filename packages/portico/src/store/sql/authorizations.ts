@@ -21,9 +21,9 @@ import {
 
 /**
  * Reads and writes authorizations (`oauth_families`). Each row contains the authorization code, the
- * current refresh token, and whether the authorization is revoked. Each statement that issues
- * tokens or revokes the authorization updates this row, so these statements run one after the
- * other. This way, a second use of a code or token is detected (decision 29).
+ * current refresh token, and whether the authorization is revoked. Every statement that issues
+ * tokens or revokes the authorization updates this row. The database runs these statements one
+ * after the other, so it detects a second use of a code or token (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -33,8 +33,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes all codes and tokens of the authorization, including tokens that are just being issued.
-   * Returns false if the authorization was already revoked.
+   * Revokes all codes and tokens of the authorization, including tokens that another statement is
+   * issuing now. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -46,8 +46,7 @@ export class AuthorizationRecords {
 
   /**
    * Revokes the authorization because its code or refresh token was used again. Returns false if
-   * the refresh token turns out to be the current refresh token, or if the authorization was
-   * already revoked.
+   * the refresh token is the current one after all, or if the authorization was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -59,7 +58,7 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Whether any authorization, even an ended one, has the scope `openid`. If so, the server once
+   * Whether any authorization, even an ended one, has the scope `openid`. If so, this server has
    * had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
@@ -121,7 +120,10 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Makes the revocation of this person's authorizations for this client durable. */
+  /**
+   * Makes sure that all standbys have the revocation of this person's authorizations for this
+   * client.
+   */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -162,7 +164,7 @@ export class AuthorizationRecords {
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { living: 0, revoked: 0, first, last };
     // Use a transaction, because Portico repeats a transaction that the engine aborts. The engine
-    // may abort it if another batch writes the same rows in a different order.
+    // may abort it if another batch writes the same rows in another order.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -173,7 +175,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Makes the revocation of all of the person's authorizations durable. */
+  /** Makes sure that all standbys have the revocation of all of the person's authorizations. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -183,7 +185,7 @@ export class AuthorizationRecords {
 
   /**
    * Removes at most `limit` of the person's authorizations, with their codes and tokens. Like
-   * `prune`, may return `more` even if it removed none.
+   * `prune`, this may return `more` even if no rows were removed.
    */
   removeFamiliesOfPerson(
     person: PersonReference,

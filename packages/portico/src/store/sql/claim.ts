@@ -2,8 +2,8 @@ import { type Database, getDialect, type SqlConnection, type SqlParameter } from
 import { insertInto } from './statements.ts';
 
 /**
- * Statements that claim a row and insert another. The UPDATE changes a row only if it is in the
- * required state. The INSERT runs only if the UPDATE changed a row.
+ * Statements that claim one row and insert another. The UPDATE changes a row only if the row is in
+ * the required state. The INSERT runs only if the UPDATE changed a row.
  */
 export interface ClaimAndInsert {
   readonly claim: string;
@@ -29,7 +29,7 @@ export function claimAndInsert(
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   /**
-   * A check that runs before the claim in the same transaction. If it returns false, nothing
+   * A check that runs in the same transaction, before the UPDATE. If it returns false, nothing
    * changes. Its first statement must be a write.
    */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
@@ -45,9 +45,9 @@ export interface ClaimParameters {
  * Updates one row and inserts another, or does neither. Returns false if no row was in the state
  * that the UPDATE requires.
  *
- * Without a check (`first`), the UPDATE is the first statement of its transaction. Do not read
- * before it: on MySQL, the read would fix a snapshot, which could miss a revocation. On other
- * engines, it could cause a deadlock.
+ * Without `first`, the UPDATE is the first statement of its transaction. Do not read before it: on
+ * MySQL, the read would fix a snapshot that may miss a revocation. On other engines, it could cause
+ * a deadlock.
  */
 export async function claimThenInsert(
   database: Database,

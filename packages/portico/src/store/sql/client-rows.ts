@@ -10,7 +10,7 @@ import type {
 import { words } from './statements.ts';
 
 /**
- * The columns of a client row. Statements list all columns, because a newer schema may add columns
+ * The columns of a client row. Statements list all columns, because a newer release may add columns
  * while this process is running.
  */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, secret_expires_at,
@@ -59,8 +59,8 @@ export function keyValues({
 }
 
 /**
- * Returns the values of the four key columns. Older releases do not know the method `workload`, and
- * treat such a client as a client without keys.
+ * Returns the values of the four key columns. Older releases do not know the method `workload`.
+ * They treat such a client as a client without keys.
  */
 function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
   if (keys === null) return [null, null, null, null];

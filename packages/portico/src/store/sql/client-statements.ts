@@ -15,7 +15,7 @@ const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Returns the client with this id as it is stored. Any string can be the id. */
+/** Returns the stored client with this id. Accepts any string. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   if (!CLIENT_ID.test(id)) return null;
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
@@ -68,9 +68,9 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that serves as a lock for steps that depend on all clients. A transaction inserts
- * the row first and deletes it last, so other transactions never see it. On every engine, a second
- * insert of this id waits until the first transaction has ended.
+ * The id of a row that serves as a lock for work that depends on all clients. A transaction inserts
+ * the row first and deletes it last, so other transactions never see the row. On every engine, a
+ * second insert of this id waits until the first transaction has ended.
  */
 export const TURN = 'one at a time';
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 
-/** Returns the beginning of each statement that is not a query. */
+/** Returns the beginning of each statement that `work` runs, except queries. */
 async function writesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   watched.writes.length = 0;
   await work();
@@ -31,7 +31,7 @@ const HOUR = 3_600_000;
 let numbers = 0;
 const name = (what: string) => `${what}-${(numbers += 1)}`;
 
-/** Returns the store of these tests, with a statement whose result is lost. */
+/** Returns the store of these tests. The result of one of its statements is lost. */
 const losing = (loses: Losing, meantime?: () => Promise<void>) =>
   losingStore(database, loses, meantime);
 
@@ -503,7 +503,7 @@ describe('a client with a document', () => {
       await accessToken(`own token of ${id}`, id, null);
       await accessToken(`token of ${id}`, id, `family of ${id}`);
     }
-    // These requests belong to the other client, although they contain this client's id.
+    // These requests belong to another client, although they contain this client's id.
     await waiting(`mentions ${client.id}`, [
       ['state', JSON.stringify(['client_id', client.id])],
       ['client_id', other.id],
@@ -1161,7 +1161,7 @@ describe('a request that waits for sign-in', () => {
     ];
     for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
       expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    // This request has no bytes. It is the oldest request, but removing it would make no room.
+    // This request counts zero bytes. It is the oldest request, but removing it would make no room.
     const pushed = waiting('a', 400, NOW + 5);
     await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
     expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(

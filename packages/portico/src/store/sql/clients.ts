@@ -31,9 +31,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether the server currently accepts a client with this id. A client that is not accepted counts
- * as revoked wherever it is looked up by its id or by a token. The list of all clients and a
- * person's list of authorizations do not make this check.
+ * Whether the server currently accepts a client with this id. If not, a lookup by client id or by
+ * token treats the client as revoked. The list of all clients and a person's list of authorizations
+ * ignore this.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -75,8 +75,8 @@ export class ClientRecords {
           if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
-      // Read in a new transaction with the row `TURN`, so that it starts after the lost transaction
-      // has ended.
+      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
+      // transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -96,8 +96,8 @@ export class ClientRecords {
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // Read in a new transaction with the row `TURN`, so that it starts after the lost transaction
-      // has ended.
+      // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
+      // transaction has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -155,9 +155,9 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the store's response was lost, rotate again. A lost statement that runs later then changes
-    // nothing. Without the second rotation, it would end the secret that the application uses,
-    // although the application has not received the new secret.
+    // If the store's response was lost, rotate again. If the lost statement runs later, it then
+    // changes nothing. Without the second rotation, the lost statement could end the application's
+    // secret although the application never received the new one.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -192,8 +192,8 @@ export class ClientRecords {
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
           if (current === null || !saysTheSame(current, changed)) return false;
-          // Run the addition again, because the client's row does not show whether it was
-          // committed.
+          // Run the addition again, because the client's row does not show whether the first run
+          // was committed.
           await addition?.(connection);
           return true;
         }),
@@ -201,8 +201,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client if an operator registered it and it is not revoked. Locks the client against
-   * other writes until the transaction ends.
+   * Returns the client if an operator registered it and it is not revoked. Locks the client's row
+   * until the transaction ends.
    */
   async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
     const client = await claimClient(connection, id);
@@ -211,7 +211,7 @@ export class ClientRecords {
 
   /**
    * Revokes the client and all of its tokens. Returns false if the client is unknown or already
-   * revoked. If it was already revoked, that revocation is durable when this method resolves.
+   * revoked. All standbys then have the revocation.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -295,8 +295,8 @@ function saysTheSame(one: Client, other: Client): boolean {
 }
 
 /**
- * Locks the client's row, once every other transaction that writes the row has ended. Then returns
- * the client if an operator registered it.
+ * Waits for other transactions that write the client's row, and locks the row. Returns the client
+ * if an operator registered it.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);

@@ -57,8 +57,8 @@ export class CodeRecords {
   }
 
   /**
-   * Marks the code as used without issuing tokens, because the request did not match the code. If
-   * the code was already used and the client that owns the code sends it again, revokes the
+   * Marks the code as used without issuing tokens, because the token request did not match the
+   * code. If the code was already used and its own client sends it again, revokes the
    * authorization. Returns whether this call revoked the authorization.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
@@ -69,8 +69,8 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces an authorization's unused code: only the new code stays valid. The given authorization
-   * must match the stored row.
+   * Replaces an authorization's unused code. Only the new code is valid then. The given
+   * authorization must match the stored row.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -81,8 +81,8 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // If the store's response was lost, run the statement again. This is safe: the client does not
-    // have the code yet.
+    // If the store's response was lost, run the statement again. This is safe, because the client
+    // does not have the new code yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
     // A used code cannot be replaced.
@@ -118,8 +118,8 @@ const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters 
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
 /**
- * Only the code in this row is valid. If two calls replace the code at the same time, the code of
- * the later call stays valid.
+ * Replaces the row's code. If two calls replace the code at the same time, only the later call's
+ * code is valid.
  */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?

@@ -5,7 +5,9 @@ import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.
 import { NewAuthorizations, type NewAuthorization } from './new-authorizations.ts';
 import { exists, insertInto, placeholders, voidOpen, words } from './statements.ts';
 
-/** Reads and writes authorization requests that a person has seen (`oauth_consent_requests`). */
+/**
+ * Reads and writes authorization requests that were shown to a person (`oauth_consent_requests`).
+ */
 export class ConsentRequestRecords {
   readonly #database: Database;
   readonly #allow: NewAuthorizations;
@@ -49,8 +51,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records that the same person sees the request again, with these scopes. Returns false if, since
-   * the caller read it, the request was answered, ended or shown with other scopes.
+   * Records that the same person sees the request again, with these scopes. Returns false if the
+   * request was answered, ended or shown with other scopes after the caller read it.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -78,8 +80,9 @@ export class ConsentRequestRecords {
    * null if the person denies access. Returns false if the request was already answered, has ended
    * or has expired.
    *
-   * If the consent page is skipped, `prior` is the earlier authorization that contains the consent.
-   * If it is no longer active or no longer covers the request, changes nothing and returns false.
+   * If the consent page is skipped, `prior` is the earlier authorization that covers the request.
+   * If `prior` is no longer active or no longer covers the request, changes nothing and returns
+   * false.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -169,8 +172,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Like `ANSWER`, for a second attempt to deny. Also matches a request that is already denied,
- * because the first attempt may have succeeded although its result was lost.
+ * Denies the request in a second attempt. Unlike `ANSWER`, also matches a request that is already
+ * denied: the first attempt may have succeeded although its result was lost.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

@@ -1,6 +1,8 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** Reads and writes the keys that encrypt cookies with waiting requests (`oauth_cookie_keys`). */
+/**
+ * Reads and writes the keys that encrypt cookies with authorization requests (`oauth_cookie_keys`).
+ */
 export class CookieKeyRecords {
   readonly #database: Database;
 

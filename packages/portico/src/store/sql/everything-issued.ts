@@ -4,15 +4,15 @@ import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /**
- * The number of rows that a batch ended, and the last key that it read. The key is null if no more
- * rows follow.
+ * The number of rows that a batch revoked or removed, and the last key that it read. The key is
+ * null if no more rows follow.
  */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
 }
 
-/** Ends everything that was ever issued. For use after a backup is restored. */
+/** Ends all authorizations and tokens after an operator restores a backup. */
 export class EverythingIssued {
   readonly #database: Database;
 
@@ -36,8 +36,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the active authorizations. Returns the number of revoked authorizations, and the last id that
-   * it read. The id is null if there are no more authorizations. All revocations are then durable.
+   * the active ones. Returns the number of revoked authorizations, and the last id that it read.
+   * The id is null if there are no more authorizations. All standbys then have the revocations.
    */
   async revokeFamilies(
     after: string,
@@ -55,7 +55,7 @@ export class EverythingIssued {
       rows.filter((row) => row.revoked_at === null),
       now,
     );
-    // An earlier run may have revoked the last authorizations without the standbys receiving the
+    // An earlier run may have revoked the last authorizations before the standbys received the
     // change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);

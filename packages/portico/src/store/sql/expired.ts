@@ -12,7 +12,7 @@ export interface RegistrationAges {
 
 /**
  * Removes expired authorizations, consent requests, access tokens, registrations and single-use
- * values. Cookie keys, stored audit events and the kit's sessions are removed elsewhere.
+ * values. Other classes remove cookie keys, stored audit events and the kit's sessions.
  */
 export class ExpiredRecords {
   readonly #database: Database;
@@ -78,7 +78,7 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes or changes rows about registrations, at most `limit` of each kind:
+   * Removes or changes registrations, at most `limit` of each kind:
    *
    * - Removes self-registered clients that were created before `neverUsedBefore` and never used.
    * - Removes self-registered clients that were last used before `unusedBefore`.
@@ -130,15 +130,15 @@ export class ExpiredRecords {
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
 /**
- * The conditions that find clients to remove. No operator registered them, and they are not in use.
- * Each condition uses one index.
+ * The conditions that find unused clients that no operator registered. Each condition uses one
+ * index.
  */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // Keep revoked rows: they block their URLs. Also keep clients with a fresh document, because
-    // pages can then show them without another write.
+    // Keep revoked rows, because they block their URLs. Also keep clients whose document has not
+    // expired, so that pages can show them without another write.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

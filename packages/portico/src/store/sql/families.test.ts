@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 beforeEach(async () => {
-  // A failed test may have left this callback.
+  // A failed test may not have reset this callback.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
 });

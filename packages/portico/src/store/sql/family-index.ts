@@ -17,8 +17,8 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The index of `oauth_families f` to use for a filter: the condition that the index covers, and the
- * index's order.
+ * The index of `oauth_families f` to use for a filter: the condition that the index checks, and the
+ * order of the index.
  */
 export interface FamilyIndex extends Where {
   readonly order: string;
@@ -56,8 +56,8 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 
 /**
  * Returns the condition for a person's rows. Some engines plan a statement before they know its
- * values. For these engines, the condition is a range: with `=`, the planner would ignore the
- * index's order and read the whole table for each batch.
+ * values. For these engines, the condition is a range. With `=`, they would ignore the order of the
+ * index and read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -56,8 +56,8 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 }
 
 /**
- * Describes a row that only reserves an id, so that a lost statement cannot insert it later. The
- * row is revoked from the start and has no code and no mark.
+ * Describes a row that only reserves an id, so that a lost INSERT cannot add an authorization with
+ * this id later. The row is revoked from the start and contains no code and no mark.
  */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
@@ -97,8 +97,8 @@ export interface GrantRow extends FamilyRow {
 }
 
 /**
- * Returns the row that a code or refresh token refers to. The caller must check that the code or
- * token matches it.
+ * Returns the row that a code or refresh token names. The caller must check that the code or token
+ * matches the row.
  */
 export async function findGrantRow(
   database: Database,
@@ -123,8 +123,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * Prefix of a stored thumbprint. It means that the authorization had refresh tokens without a key
- * before it was bound to this key. No thumbprint starts with this character.
+ * Prefix of a stored thumbprint. The prefix means that the authorization had refresh tokens without
+ * a key before it was bound to this key. A thumbprint never starts with this character.
  */
 const LATE = '+';
 
@@ -155,7 +155,7 @@ export function readDetails(stored: string | null): { readonly details?: Details
 
 /**
  * Changes an authorization's details in the caller's transaction. The first statement locks the
- * row, so that simultaneous changes are not lost.
+ * row, so that no simultaneous change is lost.
  */
 export async function changeDetails(
   connection: SqlConnection,
@@ -212,7 +212,7 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 
 /**
  * Whether the token contains the authorization's mark. All refresh tokens of the authorization
- * contain its mark, even used tokens. Tokens of other authorizations do not.
+ * contain the mark, even used ones. Tokens of other authorizations do not.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
@@ -226,8 +226,9 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * Limits how much too late `prune_after` may be: the remaining lifetime divided by this number. An
- * exact time would change with every refresh, and each change would update an index.
+ * `prune_after` may be later than the tokens' expiry, by at most the remaining lifetime divided by
+ * this number. An exact time would change with every refresh, and each change would update an
+ * index.
  */
 const PRUNING_SLACK = 60;
 

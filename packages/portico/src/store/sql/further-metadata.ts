@@ -13,7 +13,10 @@ const table: Migration = {
   },
 };
 
-/** The migrations for this table, in order. They apply if a feature adds client metadata. */
+/**
+ * The migrations for this table, in order. A server uses them only if a feature adds client
+ * metadata.
+ */
 export const furtherMetadataMigrations: readonly Migration[] = [table];
 
 /** How many clients one statement reads. */
@@ -74,7 +77,7 @@ export class FurtherMetadataRecords {
     return affected;
   }
 
-  /** Writes these fields in the caller's transaction. The client's other fields stay. */
+  /** Writes these fields in the caller's transaction. The client's other fields do not change. */
   async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
     // Write first to lock the row, so that the following read sees the latest fields.

@@ -31,7 +31,7 @@ export class InitialAccessTokenRecords {
     return rows[0] === undefined ? null : toToken(rows[0]);
   }
 
-  /** Returns all tokens that still exist, oldest first. */
+  /** Returns all stored tokens, oldest first. */
   async listInitialAccessTokens(): Promise<readonly InitialAccessToken[]> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY ` +
@@ -51,7 +51,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Uses up one use of the token. Returns false if the token has no uses left or has expired. */
+/** Counts one use of the token. Returns false if the token has no uses left or has expired. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // The connection was lost. If the code or token was marked as used, the client must get a
-  // response. So find out whether the access token was inserted. If not, prevent a later insert.
+  // The connection was lost. If the code or token was marked as used, the client must receive its
+  // tokens. Find out whether the access token was inserted. If not, prevent a later insert.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -66,7 +66,7 @@ export async function issueTokens(
 
 /**
  * Whether the authorization is active and this is its current refresh token. If not, another
- * process may already have sent a response that the client uses.
+ * process may already have sent a response, and the client uses the tokens in that response.
  */
 async function isLastWord(
   database: Database,

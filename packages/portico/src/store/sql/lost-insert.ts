@@ -1,13 +1,13 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
- * Statements that find out whether a lost statement inserted its row (decision 9). If the row does
- * not exist, a blocking row with the same key is inserted. If the lost statement arrives later, it
- * fails completely, because the key is taken.
+ * Statements that find out whether a lost INSERT added its row (decision 9). If the row does not
+ * exist, a blocking row with the same key is inserted. If the lost INSERT then runs, it fails
+ * because its key is taken.
  */
 export interface BlockingRow {
   readonly insert: string;
-  /** The number of time columns in the blocking row. All of them get the time of the insert. */
+  /** The number of time columns in the blocking row. They are all set to the time of the insert. */
   readonly times: number;
   /** Finds the lost statement's row by its key and its hash. A blocking row has another hash. */
   readonly find: string;
@@ -29,12 +29,13 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
 
 /**
  * Returns whether the row with this key and hash was inserted. If not, inserts a blocking row, so
- * that the lost statement cannot insert the row later.
+ * that the lost INSERT cannot add the row later.
  *
  * On every engine, inserting the blocking row waits until all other transactions with this key have
- * ended. If the row exists, this function writes it again. So `true` never comes from an outdated
- * standby, and PostgreSQL responds only after its standbys have the row. Each attempt waits only
- * briefly. Then the transaction is repeated, so that other work can use the connection in between.
+ * ended. If the row exists, this function writes it again. This way, `true` is never read from an
+ * outdated standby, and PostgreSQL responds only after its standbys have the row. Each attempt
+ * waits only briefly before the transaction is repeated, so that other work can use the connection
+ * in between.
  */
 export function settleInsert(
   database: Database,

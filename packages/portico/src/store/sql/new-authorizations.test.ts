@@ -61,7 +61,7 @@ const begin = (conditions?: BeginningConditions) =>
     watched.database,
     `UPDATE oauth_consent_requests SET outcome = 'claimed' WHERE id_hash = ? AND outcome IS NULL`,
   ).begin(['claimed'], NEW, NOW, conditions);
-/** Returns the authorizations, and the answers to the questions. */
+/** Returns the stored authorizations, and the answers to the consent requests. */
 async function stored() {
   const [families, questions] = [
     await watched.rowsOf<{ readonly id: string }>('SELECT id FROM oauth_families ORDER BY id'),

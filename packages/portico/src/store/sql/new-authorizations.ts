@@ -6,16 +6,16 @@ import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * Starts authorizations that a user approved. One transaction marks the approved row, for example a
- * consent request, and inserts the authorization with its code.
+ * Starts authorizations that a user approved. One transaction marks the row that the user approved,
+ * for example a consent request, and inserts the authorization with its code.
  */
 export class NewAuthorizations {
   readonly #database: Database;
   readonly #statements: ClaimAndInsert;
 
   /**
-   * `claim` is the UPDATE that marks the row as approved. It must change no row that was approved
-   * before.
+   * `claim` is the UPDATE that marks the row as approved. It must not change a row that is already
+   * approved.
    */
   constructor(database: Database, claim: string) {
     this.#database = database;
@@ -49,7 +49,7 @@ export class NewAuthorizations {
   }
 }
 
-/** The conditions that must still be met when an authorization is written. */
+/** The conditions that must still be met when the authorization is written. */
 export interface BeginningConditions {
   /**
    * An earlier authorization that must be active and still cover the new authorization. The earlier
@@ -57,8 +57,8 @@ export interface BeginningConditions {
    */
   readonly prior?: PriorAuthorization | null;
   /**
-   * The hash of a stored consent request that must still be waiting. This transaction answers the
-   * request. An operation that ends the user's requests either ends this request first, or finds
+   * The hash of a stored consent request that must still be waiting. This transaction answers it.
+   * An operation that ends the user's requests therefore either ends this request first, or finds
    * the new authorization.
    */
   readonly question?: string | null;
@@ -81,10 +81,10 @@ const ANSWER_QUESTION = `UPDATE oauth_consent_requests SET outcome = 'allowed'
   WHERE id_hash = ? AND outcome IS NULL`;
 
 /**
- * Locks the earlier authorization with a write: on some engines a read takes no lock, and on other
- * engines it fixes a snapshot. The write must change a value, because Galera detects conflicts
- * between nodes only by changed rows. The new value has no effect except that the row is kept a
- * millisecond longer.
+ * Locks the earlier authorization with a write. A read would not: on some engines a read takes no
+ * lock, and on others it fixes a snapshot. The write must change a value, because Galera detects
+ * conflicts between nodes only by changed rows. The new value keeps the row one millisecond longer
+ * and changes nothing else.
  */
 const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;

@@ -83,7 +83,10 @@ export class OutboxMessages {
     });
   }
 
-  /** Marks a message as undelivered. It is not delivered until an operator restores it. */
+  /**
+   * Marks a message as undelivered. The server does not send it again until an operator restores
+   * it.
+   */
   async setAside(receiverId: string, id: string, reason: string, now: number): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { affected } = await connection.execute(

@@ -3,7 +3,7 @@ import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** A time that is never reached. Receivers without a due delivery have it. */
+/** A time that is never reached. It is the due time of receivers without a due delivery. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
@@ -20,9 +20,9 @@ export interface Lease {
   readonly failures: number;
 }
 
-/** The result of a receiver's turn. */
+/** The result of delivering to a receiver during a lease. */
 export interface TurnEnd extends LeaseEnd {
-  /** The id of the last message if it was delivered and must be removed, or null. */
+  /** The id of the last message if it was delivered and its row must be removed. Otherwise null. */
   readonly delivered: string | null;
 }
 
@@ -56,7 +56,10 @@ interface DueRow {
   readonly failures: number;
 }
 
-/** How many messages of one kind were dropped for a receiver. */
+/**
+ * How many messages of one kind were dropped for a receiver because too many messages were waiting
+ * for it.
+ */
 export interface DroppedMessages {
   /** The kind of messages. */
   readonly kind: string;
@@ -79,7 +82,7 @@ export class OutboxReceivers {
   /**
    * Adds a message in the caller's transaction. Writes the receiver's row first, so that messages
    * are numbered in the order of their commits. If `most` messages are already waiting for the
-   * receiver, counts the message as dropped and returns false.
+   * receiver, counts this message as dropped and returns false.
    */
   async add(
     connection: SqlConnection,
@@ -112,10 +115,10 @@ export class OutboxReceivers {
   }
 
   /**
-   * Takes a lease on at most `limit` receivers of these kinds whose delivery is due, starting with
-   * the one that has waited longest. The lease moves `due_at`, so that no other process can take
-   * the receiver until the lease ends. To avoid waiting, skips receivers that another transaction
-   * is adding messages for.
+   * Takes a lease on at most `limit` receivers of these kinds whose delivery is due, longest
+   * waiting first. The lease moves `due_at`, so that no other process can take the receiver until
+   * the lease ends. Skips receivers that another transaction is adding messages for, so that this
+   * call does not wait.
    */
   async claim(
     kinds: readonly string[],
@@ -138,7 +141,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Extends a lease. Returns false if it has ended. */
+  /** Extends a lease. Returns false if the lease has ended. */
   async renew({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'UPDATE oauth_outbox_receivers SET due_at = ? WHERE id = ? AND holder = ? AND due_at > ?',
@@ -180,7 +183,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes deliveries due now, even after failed attempts. */
+  /** Makes deliveries due now, even if earlier attempts failed. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -239,8 +242,8 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right. So the columns that depend on `waiting` come before the
-// assignment that changes it. While a process holds a lease, `due_at` does not change.
+// MySQL assigns from left to right, so the columns that depend on `waiting` are set before
+// `waiting`. While a process holds a lease, `due_at` does not change.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
@@ -270,9 +273,8 @@ interface Ended extends LeaseEnd {
 
 /**
  * Ends a lease and counts the waiting messages. The first statement locks the row, so that no
- * message is added before the count is written. If the count was too high, the receiver would
- * become due again without a message. Returns false and counts nothing if the lease had already
- * ended.
+ * message is added before the count is written. A count that is too high would make the receiver
+ * due again without a message. Returns false and counts nothing if the lease had already ended.
  */
 async function end(
   connection: SqlConnection,

@@ -34,8 +34,8 @@ export class RefreshTokenRecords {
 
   /**
    * Returns the refresh token, even if it was used. Returns null if it is unknown. Only refresh
-   * tokens contain their authorization's mark, so a token with the mark that is not the current
-   * token was used before.
+   * tokens of this authorization contain its mark. A token with the mark was therefore used before
+   * if it is not the current token.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -46,8 +46,8 @@ export class RefreshTokenRecords {
    * Marks the token as used and issues new tokens, or does neither. If the token was used before,
    * revokes the authorization.
    *
-   * `sealed` is an encrypted response. If set, it replaces the stored response, and a second use is
-   * refused with `taken` and revokes nothing.
+   * `sealed` is an encrypted response that replaces the stored response. If `sealed` is set, a
+   * second use returns `taken` and revokes nothing.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -74,8 +74,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the authorization's stored response to the last refresh, once that refresh is durable.
-   * Returns null if no response is stored, or if the authorization is revoked (decision 37).
+   * Returns the stored response to the authorization's last refresh, after making sure that the
+   * refresh is durable. Returns null if no response is stored, or if the authorization is revoked
+   * (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood
@@ -102,8 +103,8 @@ const ANSWER_COLUMNS =
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
 /**
- * Reads the response with an UPDATE. The database confirms a write only after its standbys have it,
- * so a failover cannot lose the refresh whose response is returned.
+ * Reads the response with an UPDATE. The database confirms an UPDATE only after its standbys have
+ * it, so a failover cannot lose the refresh that issued the tokens in the response.
  */
 const READ_ANSWER_BY_WRITING =
   'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +

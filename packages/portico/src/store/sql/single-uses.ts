@@ -16,9 +16,9 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use durably. Returns false if any process already recorded this value. The record
-   * stays at least until it expires. Throws if the result is unknown: no caller may then use the
-   * value.
+   * Records a use durably. Returns false if any process already recorded this value. The row is
+   * kept at least until the value expires. Throws if the result is unknown. The caller must then
+   * reject the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
     // The inserted row marks the value as used. Of several simultaneous inserts, on any node, only

@@ -31,8 +31,9 @@ export function words(text: string): string[] {
 }
 
 /**
- * Makes an earlier revocation durable. Call this if a statement found no row to revoke. On engines
- * whose reads may return data that is not durable yet, rewrites the revocation unchanged.
+ * Makes sure that all standbys have an earlier revocation. Call this if a statement found no row to
+ * revoke. On engines whose reads may return data that is not durable yet, writes the revocation
+ * again unchanged.
  */
 export async function confirmRevocation(
   database: Database,
@@ -53,9 +54,9 @@ export type Condition = readonly [
 
 /**
  * Returns the keys of at most `limit` rows that match the condition, ordered by the condition's
- * column. Do not remove the order. PostgreSQL plans the statement without its values and expects a
- * third of the table to match. Without the order, it would read the whole table instead of the
- * index.
+ * column. Do not remove the order. PostgreSQL plans the statement without its values and expects
+ * that a third of the table matches. Without the order, it would read the whole table instead of
+ * the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -105,8 +106,8 @@ export async function removeKeys(
 }
 
 /**
- * Reads the first `limit` rows after this key. Ends the rows without an outcome by setting their
- * outcome to `void`. Returns how many rows it ended, and the last key that it read. The key is null
+ * Reads the first `limit` rows after this key. Sets the outcome of the rows without one to `void`,
+ * which ends them. Returns how many rows it ended, and the last key that it read. The key is null
  * if there are no more rows.
  */
 export async function voidOpen(

@@ -14,7 +14,7 @@ export class SubjectRecords {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
     // Return the candidate without reading it again. If the person is erased at the same time, the
-    // subject is removed together with the consent that needs it.
+    // subject and the consent that needs it are removed together.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be stored');
@@ -60,8 +60,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. Next time, the person gets a new subject. Returns false if the
-   * person had none.
+   * Removes the person's subject. When the person next needs a subject, the server assigns a new
+   * one. Returns false if the person had none.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
@@ -71,7 +71,10 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /** Inserts the row unless another row has its key. `''` means any key of the table. */
+  /**
+   * Inserts the row unless a row with the same key exists. `key` names the columns to compare. With
+   * `''`, all keys of the table are compared.
+   */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

@@ -12,9 +12,9 @@ import {
 } from './statements.ts';
 
 /**
- * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that wait for a sign-in
- * and are too long for a cookie. The row `BUDGET_ROW` is not a request. Requests of zero bytes do
- * not count towards the budget.
+ * Reads and writes `oauth_waiting_requests`: pushed requests, and requests that are too long for a
+ * cookie and wait for the user to sign in. The row `BUDGET_ROW` is not a request. Requests of zero
+ * bytes do not count towards the budget.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -24,10 +24,10 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Stores the request within the budget. If the request does not fit in the budget, removes the
-   * oldest requests of the network that uses the most bytes, but only if that network uses more
-   * than this request's network would use. Returns false if the request still does not fit. Without
-   * a budget, the request is not counted.
+   * Stores the request within the budget. If the request does not fit, removes the oldest requests
+   * of the network that uses the most bytes, but only if that network uses more bytes than this
+   * request's network would then use. Returns false if the request still does not fit. Without a
+   * budget, always stores the request and counts zero bytes for it.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -38,8 +38,7 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Check this first, so that refusing a request from a network that has reached its limit needs
-    // no write.
+    // Check this before any write, so that refusing a network that has reached its limit is cheap.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -87,13 +86,13 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * The maximum number of expired rows that each new request removes. This is more than the one row
- * that it adds, so expired rows do not pile up.
+ * The maximum number of expired rows that each new request removes. A request adds only one row, so
+ * expired rows do not accumulate.
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of requests that a new request may replace. This is enough even if the longest
- * possible request replaces the shortest possible requests.
+ * The maximum number of stored requests that a new request may replace. The longest possible
+ * request can replace enough of the shortest possible requests.
  */
 const MOST_LEAVING = 300;
 
