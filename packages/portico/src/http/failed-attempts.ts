@@ -30,8 +30,8 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * When the first of the key's failures is forgotten, in milliseconds since 1970. The others
-   * follow one after the other.
+   * The time from which the key's failures are forgotten one after the other, in milliseconds since
+   * 1970.
    */
   readonly leaksFrom: number;
   /** When the next attempt with this key is allowed, in milliseconds since 1970. */

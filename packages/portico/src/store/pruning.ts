@@ -70,8 +70,7 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id after which the next second search starts. Each batch searches the access tokens twice:
-   * first from the beginning of the table, then from this id.
+   * Each batch searches the access tokens from the beginning of the table, and then from this id.
    */
   #looked = FIRST;
 
