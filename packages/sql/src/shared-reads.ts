@@ -71,7 +71,6 @@ export class SharedReads {
     });
   }
 
-  /** Sends the collected reads. */
   #flush(): void {
     const reads = this.#waiting;
     this.#waiting = [];

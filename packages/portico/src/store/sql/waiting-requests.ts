@@ -91,8 +91,8 @@ const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of stored requests that a new request may replace. The longest possible
- * request can replace enough of the shortest possible requests.
+ * The maximum number of stored requests that a new request may replace. It is enough even if the
+ * longest possible request replaces the shortest possible requests.
  */
 const MOST_LEAVING = 300;
 
