@@ -26,8 +26,8 @@ export class WaitingRequestRecords {
   /**
    * Stores the request within the budget. If the request does not fit, removes the oldest requests
    * of the network that uses the most bytes, but only if that network uses more bytes than this
-   * request's network would then use. Returns false if the request still does not fit. Without a
-   * budget, always stores the request and counts zero bytes for it.
+   * request's network would use with this request. Returns false if the request still does not fit.
+   * Without a budget, always stores the request and counts zero bytes for it.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
