@@ -220,7 +220,7 @@ describe('in a storage directory of the serving account, root’s commands make 
       const refused = await portico([command], { cwd: folder, env, installed, through: BOUND });
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(
-        /^The key directory \S+ belongs to uid 65534, but the new key cannot be given to that user \(EPERM\): no key was \w+; run the command as that user\n$/,
+        /^The key directory \S+ belongs to uid 65534, but the new key cannot be given to that user \(EPERM\): no key was \w+\. Run the command as that user\n$/,
       );
     }
     expect(await made()).toEqual(before);
@@ -311,7 +311,7 @@ describe('a key file that the serving account cannot read', () => {
     const refused = await root('oauth:keys:rotate', '--if-older-than=1s');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^The staged key \S+ belongs to uid 0, but its directory belongs to uid 65534, and that user cannot read the key: no key was replaced; remove this key, and run the command as the account that runs the server\n$/,
+      /^The staged key \S+ belongs to uid 0, but its directory belongs to uid 65534, and that user cannot read the key: no key was replaced\. Remove this key\. Then run the command as the account that runs the server\n$/,
     );
     expect(await made()).toEqual(before);
     await chown(path.join(keyPath(), name), SERVING, SERVING);

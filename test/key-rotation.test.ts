@@ -243,7 +243,7 @@ describe('oauth:keys:rotate', () => {
     expect((await keys().rotate()).staged).toMatchObject([{ algorithm: 'RS256' }]);
     await expect(keys().rotate({ algorithm: 'EdDSA' })).rejects.toThrow(
       new KeyRotationError(
-        'There is no signing key for EdDSA to replace; run npx portico oauth:keys:generate --alg EdDSA first',
+        'There is no signing key for EdDSA to replace. First run npx portico oauth:keys:generate --alg EdDSA',
       ),
     );
   });

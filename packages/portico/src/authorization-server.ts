@@ -98,9 +98,9 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * Ends clients' access after sessions of your application have ended, for example at sign-out.
    * Call this method even if `oauth_server:back_channel_logout` is off.
    *
-   * Clients that the person signed in to with an ended session are notified and lose access
-   * (docs/signing-out.md). Rejects if the store cannot be reached; call the method again in that
-   * case. Throws if the session or the person is not a valid string.
+   * Portico notifies the clients that the person signed in to with an ended session, and ends their
+   * access (docs/signing-out.md). Rejects if the store cannot be reached. Call the method again
+   * then. Throws if the session or the person is not valid.
    *
    * @example
    * await server.sessionEnded({ session: request.session.id });
@@ -108,10 +108,10 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   sessionEnded(ended: EndedSessions): Promise<void>;
   /**
-   * Like `sessionEnded`, but runs in your own transaction, so your change and the end of access are
-   * stored together or not at all. Call the returned function after the commit: it writes the audit
-   * events and notifies clients immediately. If you do not call it, clients are notified within
-   * half a second.
+   * Like `sessionEnded`, but runs in your own transaction: your change and the end of the clients'
+   * access are stored together or not at all. Call the returned function after the commit. It
+   * writes the audit events and notifies clients immediately. If you do not call it, clients are
+   * notified within half a second.
    *
    * @example
    * const committed = await database.transaction(async (connection) => {

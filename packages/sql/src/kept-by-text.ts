@@ -1,4 +1,3 @@
-/** The maximum number of stored results. */
 const MOST_KEPT = 1000;
 
 /** Returns a function that computes the result for each statement text only once and stores it. */

@@ -64,9 +64,9 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
  * creates in another user's folder will belong to that user. Otherwise, a command run as root could
  * leave files that the server cannot read.
  *
- * The folder's owner may replace the folder with another folder or a link at any time. Root must
- * not then give the owner files elsewhere. So the owner is read from the opened folder, and files
- * are written through the folder's descriptor. The owner of a new file is changed through the
+ * The folder's owner may replace the folder with another folder or a link at any time. This must
+ * not make root change the owner of other files. So the owner is read from the opened folder, and
+ * files are written through the folder's descriptor. The owner of a new file is changed through the
  * file's open descriptor, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {

@@ -42,8 +42,8 @@ const IS_READ = new RegExp(
 const isRead = keptByText((sql) => IS_READ.test(sql));
 
 /**
- * Whether the statement can be sent together with other callers' reads. If the driver would reject
- * one of its parameters, it cannot: the driver would then send none of the reads.
+ * Whether the statement can be sent together with other callers' reads. A statement with a
+ * parameter that the driver rejects cannot, because the driver would then send none of the reads.
  */
 export function isShareable({ sql, parameters }: Read): boolean {
   return (
@@ -71,7 +71,6 @@ export class SharedReads {
     });
   }
 
-  /** Sends the collected reads. */
   #flush(): void {
     const reads = this.#waiting;
     this.#waiting = [];

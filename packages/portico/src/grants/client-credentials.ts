@@ -46,8 +46,9 @@ interface ApplicationScopeRules {
 
 /**
  * Returns the requested scopes, without scopes about a user. If the client requests no scopes,
- * returns all of its scopes. Many clients request every scope in the metadata. A client with the
- * service scope then receives the service scope in place of offered scopes that it may not have.
+ * returns all of its scopes. Many clients request every scope in the metadata. If such a client has
+ * the service scope, it receives the service scope in place of the offered scopes that it may not
+ * have.
  */
 function applicationScopes(
   client: Client,

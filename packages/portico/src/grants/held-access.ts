@@ -82,9 +82,9 @@ export async function listHeld(
 
 /**
  * Returns the ranges of ids that can contain matches. An authorization that was not used since a
- * certain time was created before that time. Ids start with the time of their creation, so newer
- * ids can be skipped. Ids of an early release do not start with a time. Nearly all of them are
- * higher than today's ids, so the ids above today's are searched too.
+ * certain time is older than that time. Ids start with the time of their creation, so newer ids can
+ * be skipped. Ids of an early release do not start with a time, and nearly all of them are higher
+ * than today's ids. So the ids above today's are searched too.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,

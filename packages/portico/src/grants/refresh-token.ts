@@ -38,10 +38,8 @@ interface Offer extends TokenRequest {
 
 /**
  * Exchanges a refresh token for a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * can be used only once.
- *
- * With the profile fapi2, the response contains the same refresh token again, because only the
- * client's key makes the token usable (decision 45).
+ * can be used only once. With the profile fapi2, the response contains the same refresh token
+ * again, because the token cannot be used without the client's key (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;

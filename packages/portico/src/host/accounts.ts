@@ -67,7 +67,7 @@ export class Accounts {
     throw new Error(
       'Host.browserSecret must return a random secret of this browser session with at least ' +
         `${SHORTEST_SECRET} characters ` +
-        `(128 bits in base64url); it returned ${found}`,
+        `(128 bits in base64url). It returned ${found}`,
     );
   }
 }

@@ -102,8 +102,8 @@ export interface LineState {
 
 /**
  * Returns a function that writes a line synchronously, so that no line is lost when the process
- * ends. Drops a line that cannot be written, for example because the disk is full, because the log
- * must never end the application.
+ * ends. If a line cannot be written, for example because the disk is full, the function drops the
+ * line. The log must never end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   const before: LineState = { brokeOff: false, wasStuck: false };

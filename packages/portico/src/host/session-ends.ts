@@ -79,7 +79,7 @@ function requireValid(ended: EndedSessions): void {
     if (problem !== null) throw new Error(`sessionEnded needs a person: ${problem}`);
   }
   const id: unknown = 'person' in ended ? (ended.except ?? 'none') : ended.session;
-  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session as a string');
+  if (!isSessionId(id)) throw new Error('sessionEnded needs the session id as a non-empty string');
 }
 
 /** Whether this value can be a session id. */

@@ -42,7 +42,6 @@ function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
-/** Returns the eight groups of an IPv6 address as numbers. */
 function ipv6Groups(address: string): readonly number[] {
   const [head = '', tail] = compressed(address).split('::');
   const before = parseGroups(head);

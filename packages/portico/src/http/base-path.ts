@@ -1,5 +1,5 @@
 /**
- * The setting `base_path`: the path that all endpoints start with. It is empty, or a path such as
+ * The setting `base_path`: the path below which the endpoints are. It is empty, or a path such as
  * `/auth`. It is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the name
  * or path of every cookie.
  */

@@ -13,7 +13,8 @@ export class BodyTakenError extends Error {
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
-        'Mount portico() before the middleware that reads the body, or keep the body there',
+        'Mount portico() before the middleware that reads the body. If that is not possible, ' +
+        `keep the body in ${place}`,
     );
   }
 }

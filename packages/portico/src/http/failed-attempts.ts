@@ -30,8 +30,8 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * When the first of the key's failures is forgotten, in milliseconds since 1970. The others
-   * follow one after the other.
+   * The time from which the key's failures are forgotten one after the other, in milliseconds since
+   * 1970.
    */
   readonly leaksFrom: number;
   /** When the next attempt with this key is allowed, in milliseconds since 1970. */
@@ -55,12 +55,12 @@ const GOES_AHEAD = 20;
 
 /**
  * Slows down guessing. After some failures, an attempt with the same key is allowed only after an
- * interval. Each interval is twice as long as the one before, up to 30 seconds. All attempts during
- * an interval are refused immediately, without computing a slow hash.
+ * interval. Each interval is twice as long as the one before, up to 30 seconds. Attempts during an
+ * interval are refused immediately, without computing a slow hash.
  *
  * An attacker must not be able to lock a key for its owner. So one in twenty of the attempts during
- * an interval is allowed at random. An attacker cannot predict which one, and cannot use all of
- * them up.
+ * an interval, chosen at random, is allowed. An attacker cannot predict which one, and cannot use
+ * all of them up.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);

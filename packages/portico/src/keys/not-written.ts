@@ -10,7 +10,7 @@ export function notWritten(directory: string, cause: unknown, effect: string): u
     const why = getErrorCode(cause.cause);
     return new KeyRotationError(
       `The key directory ${directory} belongs to uid ${cause.uid}, but the new key cannot be ` +
-        `given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as ` +
+        `given to that user${why === null ? '' : ` (${why})`}: ${effect}. Run the command as ` +
         'that user',
       { cause },
     );

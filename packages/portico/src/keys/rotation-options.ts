@@ -45,7 +45,7 @@ export async function requireReadable(files: KeyFiles): Promise<void> {
   throw new KeyRotationError(
     `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, ` +
       `but its directory belongs to uid ${owner.uid}, and that user cannot read the key: ` +
-      `${UNCHANGED}; remove this key, and run the command as the account that runs the server`,
+      `${UNCHANGED}. Remove this key. Then run the command as the account that runs the server`,
   );
 }
 
@@ -79,7 +79,7 @@ export function dueKeys(
     algorithm === undefined ? signing : signing.filter((each) => each.algorithm === algorithm);
   if (asked.length === 0) {
     const { key, command } = missingKey(algorithm ?? DEFAULT_ALGORITHM);
-    throw new KeyRotationError(`There is ${key} to replace; run npx portico ${command} first`);
+    throw new KeyRotationError(`There is ${key} to replace. First run npx portico ${command}`);
   }
   const files = asked.filter(({ file }) => file !== null);
   if (files.length === 0 && (algorithm !== undefined || atOnce === true)) {

@@ -178,7 +178,7 @@ export class Rotation {
       throw notWritten(
         files.directory,
         error,
-        'the new key signs now, but some old keys were not removed: remove their files manually',
+        'the new key signs now, but some old keys were not removed. Remove their files manually',
       );
     }
   }
@@ -217,7 +217,7 @@ export class Rotation {
       if (keys.some(({ file }) => file !== null)) await files.removeLeftDrafts(Date.now());
       return await this.#removeAll(removable);
     } catch (error) {
-      throw notWritten(files.directory, error, 'old keys were not removed; run the command again');
+      throw notWritten(files.directory, error, 'old keys were not removed. Run the command again');
     }
   }
 

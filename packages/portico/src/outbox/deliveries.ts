@@ -86,7 +86,7 @@ export class Deliveries {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Delivers messages until none are due, then schedules the next search. Never rejects. */
+  /** Starts all due deliveries, then schedules the next search. Never rejects. */
   async #look(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     try {

@@ -17,7 +17,7 @@ export function examineOutbox(outbox: Outbox): Examination {
         warning(
           `${undelivered} messages could not be delivered, and ${dropped} were dropped ` +
             `because their receiver's queue was full; ${waiting} are waiting`,
-          'see the reasons with npx portico oauth:outbox, then run oauth:outbox:retry or ' +
+          'run npx portico oauth:outbox to see the reasons, then run oauth:outbox:retry or ' +
             'oauth:outbox:discard',
         ),
       ];

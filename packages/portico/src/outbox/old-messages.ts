@@ -11,7 +11,6 @@ declare module '../store/pruning.ts' {
   }
 }
 
-/** The number of rows per batch. */
 const BATCH = 100;
 
 /** The pruning of undelivered messages that are older than a week. */

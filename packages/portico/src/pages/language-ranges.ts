@@ -49,8 +49,8 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Goes through the wanted languages in order. Returns the available language that matches the first
- * one with a match, or null. All tags must be in canonical form.
+ * Returns the available language for the first wanted language that has a match, or null. All tags
+ * must be in canonical form.
  *
  * An available language matches a wanted language in these cases:
  *

@@ -6,8 +6,8 @@ import { listedScopes } from '../tokens/scopes.ts';
 /** Additional settings for a protected API, for example for an MCP endpoint. Each is optional. */
 export interface ResourceNeeds {
   /**
-   * Metadata of the API (RFC 9728 section 2). The server publishes it together with its own
-   * metadata for the API, if it publishes any.
+   * The API's metadata (RFC 9728 section 2). It replaces the metadata that the server would publish
+   * for the API. The server uses it only if it publishes metadata for the API.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**

@@ -48,7 +48,8 @@ export function token(): TokenAccessor {
     throw new Error(
       'token() was called outside a request, or the handler is not wrapped by the ' +
         'authorization server. ' +
-        'Add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
+        'With the kit, add the oauthServer() plugin. Otherwise, wrap the handler in ' +
+        'server.withToken(request, next)',
     );
   }
   return accessor;
@@ -199,11 +200,11 @@ function requireOffered({ scopes, resource }: AskableScopes, scope: string): voi
   if (scopes.has(scope)) return;
   if (resource === undefined)
     throw new Error(
-      `token() asks for the scope '${scope}', which is not in oauth_server:scopes; add it there`,
+      `token() asks for the scope '${scope}', which is not in oauth_server:scopes. Add it there`,
     );
   if (resource === null)
     throw new Error(
-      `token() asks for the scope '${scope}', which belongs to a resource; use ` +
+      `token() asks for the scope '${scope}', which belongs to a resource. Use ` +
         'server.resource(url)',
     );
   throw new Error(`token() asks for the scope '${scope}', which is not a scope of ${resource}`);

@@ -11,7 +11,6 @@ declare module './pruning.ts' {
   }
 }
 
-/** The number of rows per batch. */
 const BATCH = 100;
 
 /** Returns how to prune the additional metadata of clients that no longer exist. */

@@ -56,9 +56,9 @@ export function priorDetails({ id, details }: PriorAuthorization): Details {
 
 /**
  * Whether this authorization skipped the consent page because of an earlier authorization with an
- * id of at most `newest`. An operation that ends access uses this to find the authorizations it
- * must also end. It ignores authorizations that people allow in the meantime on the consent page.
- * Otherwise, it might never finish.
+ * id of at most `newest`. An operation that ends access uses this to find the authorizations that
+ * it must also end. The operation ignores authorizations that people allow on the consent page in
+ * the meantime. Otherwise, it might never finish.
  */
 export function goesBackTo(newest: string, details: Details | undefined): boolean {
   const lowest = lowestPrior(details);

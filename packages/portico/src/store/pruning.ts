@@ -15,9 +15,8 @@ export interface PrunedRows {
    */
   readonly consentRequests: number;
   /**
-   * The number of removed clients. These are clients that registered themselves and were not used
-   * within a day, clients that registered themselves and were not used for 90 days, and document
-   * clients that no user has allowed.
+   * The number of removed clients. These are self-registered clients that were not used within a
+   * day of registration or for 90 days, and document clients that no user has allowed.
    */
   readonly clients: number;
 }
@@ -70,8 +69,7 @@ export class Pruning {
   readonly #pause: Pause;
   #insertions = 0;
   /**
-   * The id after which the next second search starts. Each batch searches the access tokens twice:
-   * first from the beginning of the table, then from this id.
+   * Each batch searches the access tokens from the beginning of the table, and then from this id.
    */
   #looked = FIRST;
 

@@ -23,7 +23,6 @@ export interface UngrantableScope {
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
-/** The scopes that a server offers. */
 interface OfferedScopes {
   readonly scopes: ScopeCatalog;
   readonly resources: Resources;

@@ -43,8 +43,8 @@ export interface ProvedKey {
    * KeyProofError if the proof was used before.
    *
    * Call this method before the server issues or revokes a token or marks a code as used. Call it
-   * only for a request that contains a credential. It writes to the store, and any caller can send
-   * a public client's id.
+   * only for a request that contains a credential. Otherwise, anyone could fill the store, because
+   * any caller can send a public client's id.
    */
   claim(): Promise<void>;
   /**

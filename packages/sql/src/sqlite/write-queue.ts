@@ -14,7 +14,10 @@ import { refuseSavepoints, refuseTransactionControl } from '../transaction-contr
 const MOST_TOGETHER = 32;
 /** For how many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/** The maximum number of waiting writes. Portico rejects further writes as too many. */
+/**
+ * The maximum number of waiting writes. When it is reached, the store is too busy, and Portico
+ * rejects further writes.
+ */
 const LONGEST_QUEUE = 10_000;
 
 /**

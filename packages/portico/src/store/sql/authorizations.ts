@@ -120,10 +120,7 @@ export class AuthorizationRecords {
     );
   }
 
-  /**
-   * Makes sure that all standbys have the revocation of this person's authorizations for this
-   * client.
-   */
+  /** Makes sure that the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -175,7 +172,7 @@ export class AuthorizationRecords {
     return { living: living.length, revoked: affected, first, last };
   }
 
-  /** Makes sure that all standbys have the revocation of all of the person's authorizations. */
+  /** Makes sure that the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +

@@ -211,7 +211,7 @@ export class ClientRecords {
 
   /**
    * Revokes the client and all of its tokens. Returns false if the client is unknown or already
-   * revoked. All standbys then have the revocation.
+   * revoked. If it was already revoked, that revocation is durable when the promise resolves.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(

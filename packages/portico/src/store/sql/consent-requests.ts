@@ -212,7 +212,6 @@ function consentParameters(request: ConsentParameters): string {
   } satisfies StoredParameters);
 }
 
-/** The parameters as they are stored. */
 type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
   readonly dpopJkt: ConsentRequest['thumbprint'];
   readonly pushed?: ConsentRequest['direct'];

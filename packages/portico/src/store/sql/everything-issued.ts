@@ -37,7 +37,8 @@ export class EverythingIssued {
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
    * the active ones. Returns the number of revoked authorizations, and the last id that it read.
-   * The id is null if there are no more authorizations. All standbys then have the revocations.
+   * The id is null if there are no more authorizations. When the promise resolves, all of the
+   * revocations are durable.
    */
   async revokeFamilies(
     after: string,

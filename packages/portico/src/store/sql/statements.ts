@@ -31,9 +31,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Makes sure that all standbys have an earlier revocation. Call this if a statement found no row to
- * revoke. On engines whose reads may return data that is not durable yet, writes the revocation
- * again unchanged.
+ * Makes an earlier revocation durable. Call this if a statement found no row to revoke. On engines
+ * whose reads may return data that is not durable yet, writes the revocation again unchanged.
  */
 export async function confirmRevocation(
   database: Database,

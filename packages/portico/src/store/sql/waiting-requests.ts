@@ -26,8 +26,8 @@ export class WaitingRequestRecords {
   /**
    * Stores the request within the budget. If the request does not fit, removes the oldest requests
    * of the network that uses the most bytes, but only if that network uses more bytes than this
-   * request's network would then use. Returns false if the request still does not fit. Without a
-   * budget, always stores the request and counts zero bytes for it.
+   * request's network would use with this request. Returns false if the request still does not fit.
+   * Without a budget, always stores the request and counts zero bytes for it.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -91,8 +91,8 @@ const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of stored requests that a new request may replace. The longest possible
- * request can replace enough of the shortest possible requests.
+ * The maximum number of stored requests that a new request may replace. It is enough even if the
+ * longest possible request replaces the shortest possible requests.
  */
 const MOST_LEAVING = 300;
 
