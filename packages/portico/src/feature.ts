@@ -26,7 +26,7 @@ import type { MayRedirect } from './clients/redirect-uris.ts';
 import type { ClientSecrets } from './clients/secrets.ts';
 import type { DemandDescription } from './store/client-demands.ts';
 import type { ConfigSchema, OAuthServerConfig } from './config.ts';
-import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
+import type { RefreshRules, SecondUses } from './grants/repeated-answers.ts';
 import type { GrantType } from './grants/grant-types.ts';
 import type { ForgetsPerson, RevokesAlso } from './grants/access.ts';
 import type { EndsRequests } from './grants/restored-access.ts';

@@ -1,6 +1,6 @@
 import type { OpenedDatabase } from './opened.ts';
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';
-import { getDialect } from './dialects.ts';
+import { getDialect } from './engines.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';

@@ -10,7 +10,7 @@ export interface EngineConnection {
 }
 
 /**
- * A database engine. It connects at its first statement. The comment in `dialects.ts` says how to
+ * A database engine. It connects at its first statement. The comment in `engines.ts` says how to
  * add an engine.
  */
 export interface Engine extends EngineConnection {

@@ -1,4 +1,4 @@
-import { DIALECTS } from './dialects.ts';
+import { DIALECTS } from './engines.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /**

@@ -28,7 +28,7 @@ export type {
 } from './schema.ts';
 export { BEGUN, MIGRATIONS_TABLE } from './known-migrations.ts';
 export type { Dialect } from './dialect.ts';
-export { getDialect } from './dialects.ts';
+export { getDialect } from './engines.ts';
 export { insertIfNone } from './insert-if-none.ts';
 export { readsTogether } from './together.ts';
 export { systemTimer } from './timer.ts';

@@ -1,5 +1,5 @@
 import type { Database, SqlParameter } from './contract.ts';
-import { getDialect } from './dialects.ts';
+import { getDialect } from './engines.ts';
 
 /**
  * Inserts `row`, for example `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, for

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database, SqlConnection } from './contract.ts';
-import { getDialect } from './dialects.ts';
+import { getDialect } from './engines.ts';
 import type { Dialect } from './dialect.ts';
 import {
   BEGUN,

@@ -1,6 +1,6 @@
 import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from './opened.ts';
 import type { SqlDialect } from './contract.ts';
-import { getDialect } from './dialects.ts';
+import { getDialect } from './engines.ts';
 import { ConfigurationError } from './errors.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';

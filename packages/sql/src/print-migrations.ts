@@ -1,6 +1,6 @@
 import type { Database, SqlConnection, SqlParameter } from './contract.ts';
 import type { Dialect } from './dialect.ts';
-import { getDialect } from './dialects.ts';
+import { getDialect } from './engines.ts';
 import {
   createTable,
   knownMigrations,

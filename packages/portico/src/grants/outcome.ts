@@ -5,7 +5,7 @@ import type { Client, Grant } from '../store/client.ts';
 import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
-import type { Again } from './second-uses.ts';
+import type { Again } from './repeated-answers.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Replays } from './replay-response.ts';
 

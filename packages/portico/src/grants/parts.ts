@@ -5,7 +5,7 @@ import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { Issuing } from './issuing.ts';
 import type { LostAnswers } from './lost-answers.ts';
-import type { RefreshRules, SecondUses } from './second-uses.ts';
+import type { RefreshRules, SecondUses } from './repeated-answers.ts';
 
 /** The objects that all grants of a server share. */
 export interface GrantParts {

@@ -12,7 +12,7 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import { Replays } from './replay-response.ts';
-import type { SecondUses } from './second-uses.ts';
+import type { SecondUses } from './repeated-answers.ts';
 import {
   againFor,
   expired,

@@ -10,7 +10,7 @@ import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
-import type { Again } from './second-uses.ts';
+import type { Again } from './repeated-answers.ts';
 
 /** Checks that apply to the two stored grants: authorization codes and refresh tokens. */
 

@@ -6,7 +6,7 @@ import type { TokenResponse } from '../../grants/grant.ts';
 import type { PreparedTokens } from '../../grants/issuing.ts';
 import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
 import type { TokenRequest } from '../../grants/lost-answers.ts';
-import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
+import type { RefreshRules, SecondUses } from '../../grants/repeated-answers.ts';
 
 /**
  * The content of a stored response before encryption. It contains no ID token: when Portico repeats
