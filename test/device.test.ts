@@ -188,7 +188,7 @@ describe('a device', () => {
   test('waits for a free place if its network has many codes, also if it sends several requests at the same time', async () => {
     const box = await registerDevice(portal, { public: true });
     const { rows } = await portal.application.database.execute<{ n: number | string }>(
-      'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ?',
+      'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ? AND outcome IS NULL',
       [Date.now() + ahead],
     );
     for (let count = Number(rows[0]?.n ?? 0); count < 95; count += 1) await begin(portal, box, {});
@@ -202,6 +202,25 @@ describe('a device', () => {
     await begin(portal, tv);
     pass(601);
     await begin(portal, box);
+  });
+
+  // @shows AS-48.1
+  test('gets a place again as soon as a person answers another device of its network', async () => {
+    pass(601);
+    const box = await registerDevice(portal, { public: true });
+    const first = await begin(portal, box);
+    const second = await begin(portal, box);
+    for (let count = 2; count < 100; count += 1) await begin(portal, box);
+    expect((await requestCodes(portal, box)).status).toBe(429);
+    for (const [begun, decision] of [
+      [first, 'deny'],
+      [second, 'allow'],
+    ] as const) {
+      await decide(ada, begun, decision);
+      await begin(portal, box);
+      expect((await requestCodes(portal, box)).status).toBe(429);
+    }
+    pass(601);
   });
 
   // @shows AS-48.4
