@@ -223,6 +223,14 @@ describe('a device', () => {
     pass(601);
   });
 
+  // @shows AS-48.1
+  test('gets a place next to any number of codes of a client with a secret', async () => {
+    const box = await registerDevice(portal, { public: true });
+    for (let count = 0; count < 101; count += 1) await begin(portal, tv);
+    await begin(portal, box);
+    pass(601);
+  });
+
   // @shows AS-48.4
   test('with a proof gets tokens bound to its key, and each proof works once', async () => {
     const key = newDpopKey();
