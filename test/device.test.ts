@@ -274,18 +274,32 @@ describe('a client gets no codes', () => {
     expect(await errorOf(response)).toBe(error);
   });
 
-  // @shows AS-48.1
-  test('if it registered itself, because nothing shows who sent the request', async () => {
-    const response = await fetch(`${portal.url}/oauth/register`, {
+  const register = (grants: readonly string[]) =>
+    fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
         client_name: 'Television',
-        grant_types: ['authorization_code', DEVICE_GRANT],
+        grant_types: grants,
         redirect_uris: ['https://client.example/callback'],
         token_endpoint_auth_method: 'none',
       }),
     });
+
+  // @shows AS-22.2
+  test('if it registers itself: the registration does not give it the grant', async () => {
+    const both = await register(['authorization_code', DEVICE_GRANT]);
+    expect([both.status, await both.json()]).toMatchObject([
+      201,
+      { grant_types: ['authorization_code'] },
+    ]);
+    const only = await register([DEVICE_GRANT]);
+    expect(await refusalOf(only)).toEqual([400, 'invalid_client_metadata']);
+  });
+
+  // @shows AS-48.1
+  test('if it registered itself, because nothing shows who sent the request', async () => {
+    const response = await register(['authorization_code', DEVICE_GRANT]);
     expect(response.status).toBe(201);
     const { client_id: id } = (await response.json()) as { readonly client_id: string };
     expect(await errorOf(await requestCodes(portal, { id, secret: '' }))).toBe(

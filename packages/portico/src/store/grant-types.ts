@@ -17,6 +17,11 @@ export interface GrantRules {
    * needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
+  /**
+   * Whether a client that registers itself never gets the grant, although a person allows the
+   * access. Default: false.
+   */
+  readonly isForOperators?: true;
 }
 
 /**
@@ -55,12 +60,13 @@ export class GrantTypes {
   }
 
   /**
-   * Whether only clients that an operator registered may have this grant. With such a grant, an
+   * Whether only clients that an operator registered may have this grant. For example, an
    * organization gives access to a client that it identifies only by the client's id, without a
    * consent page.
    */
   isForOperators(name: string): boolean {
-    return this.#rules.get(name)?.begins === 'organization';
+    const rules = this.#rules.get(name);
+    return rules?.begins === 'organization' || rules?.isForOperators === true;
   }
 
   /** Whether only clients that authenticate may have this right. */
