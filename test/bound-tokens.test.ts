@@ -312,6 +312,22 @@ describe('with DPoP on', () => {
     }
   });
 
+  // @shows AS-24.7, RFC9449-8.2
+  test('with nonces, an answer of the userinfo endpoint brings the nonce for the next proof', async () => {
+    const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
+    const url = `${asking.url}/oauth/userinfo`;
+    const refused = await callBound(asking, '/oauth/userinfo', key, bound);
+    const nonce = refused.headers.get('dpop-nonce') ?? '';
+    const answer = await fetch(url, { headers: boundHeaders(key, 'GET', url, bound, { nonce }) });
+    expect([answer.status, answer.headers.get('dpop-nonce')]).toEqual([200, nonce]);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('DPoP-Nonce');
+    const { access_token: bearer } = await obtainTokens(portal, client, ADA);
+    const plain = await callApi(asking, '/oauth/userinfo', bearer);
+    expect([plain.status, plain.headers.get('dpop-nonce')]).toEqual([200, null]);
+    const without = await callBound(portal, '/oauth/userinfo', key, bound);
+    expect([without.status, without.headers.get('dpop-nonce')]).toEqual([200, null]);
+  });
+
   /**
    * Frameworks whose middleware looks up a token before an endpoint, or another middleware, does.
    */

@@ -188,7 +188,7 @@ describe('a device', () => {
   test('waits for a free place if its network has many codes, also if it sends several requests at the same time', async () => {
     const box = await registerDevice(portal, { public: true });
     const { rows } = await portal.application.database.execute<{ n: number | string }>(
-      'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ?',
+      'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ? AND outcome IS NULL',
       [Date.now() + ahead],
     );
     for (let count = Number(rows[0]?.n ?? 0); count < 95; count += 1) await begin(portal, box, {});
@@ -202,6 +202,33 @@ describe('a device', () => {
     await begin(portal, tv);
     pass(601);
     await begin(portal, box);
+  });
+
+  // @shows AS-48.1
+  test('gets a place again as soon as a person answers another device of its network', async () => {
+    pass(601);
+    const box = await registerDevice(portal, { public: true });
+    const first = await begin(portal, box);
+    const second = await begin(portal, box);
+    for (let count = 2; count < 100; count += 1) await begin(portal, box);
+    expect((await requestCodes(portal, box)).status).toBe(429);
+    for (const [begun, decision] of [
+      [first, 'deny'],
+      [second, 'allow'],
+    ] as const) {
+      await decide(ada, begun, decision);
+      await begin(portal, box);
+      expect((await requestCodes(portal, box)).status).toBe(429);
+    }
+    pass(601);
+  });
+
+  // @shows AS-48.1
+  test('gets a place next to any number of codes of a client with a secret', async () => {
+    const box = await registerDevice(portal, { public: true });
+    for (let count = 0; count < 101; count += 1) await begin(portal, tv);
+    await begin(portal, box);
+    pass(601);
   });
 
   // @shows AS-48.4
@@ -247,18 +274,32 @@ describe('a client gets no codes', () => {
     expect(await errorOf(response)).toBe(error);
   });
 
-  // @shows AS-48.1
-  test('if it registered itself, because nothing shows who sent the request', async () => {
-    const response = await fetch(`${portal.url}/oauth/register`, {
+  const register = (grants: readonly string[]) =>
+    fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
         client_name: 'Television',
-        grant_types: ['authorization_code', DEVICE_GRANT],
+        grant_types: grants,
         redirect_uris: ['https://client.example/callback'],
         token_endpoint_auth_method: 'none',
       }),
     });
+
+  // @shows AS-22.2
+  test('if it registers itself: the registration does not give it the grant', async () => {
+    const both = await register(['authorization_code', DEVICE_GRANT]);
+    expect([both.status, await both.json()]).toMatchObject([
+      201,
+      { grant_types: ['authorization_code'] },
+    ]);
+    const only = await register([DEVICE_GRANT]);
+    expect(await refusalOf(only)).toEqual([400, 'invalid_client_metadata']);
+  });
+
+  // @shows AS-48.1
+  test('if it registered itself, because nothing shows who sent the request', async () => {
+    const response = await register(['authorization_code', DEVICE_GRANT]);
     expect(response.status).toBe(201);
     const { client_id: id } = (await response.json()) as { readonly client_id: string };
     expect(await errorOf(await requestCodes(portal, { id, secret: '' }))).toBe(

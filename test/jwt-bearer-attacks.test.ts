@@ -228,6 +228,13 @@ test.each<[what: string, claims: Changes]>([
 });
 
 // @shows AS-49.3
+test('a request may name the default resource if the assertion names none, and the token is for it', async () => {
+  const resource = 'https://app.example/api';
+  const tokens = await tokenOf(await ask({}, { resource }));
+  expect(await introspect(organization.portal, tokens)).toMatchObject({ aud: resource });
+});
+
+// @shows AS-49.3
 test('a wrong resource or scope in the request is an error of the request, not of the assertion', async () => {
   const resource = 'https://elsewhere.example/api';
   expect(await errorOf(await ask({}, { resource }))).toBe('invalid_target');

@@ -160,6 +160,16 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
+  test('after the clock was set back by more than a minute is a replay, and all tokens end', async () => {
+    clock.advance(-60);
+    await expectSame(await again());
+    clock.advance(-1);
+    await refused(await again());
+    clock.advance(61);
+    await expectDead();
+  });
+
+  // @shows AS-5.18
   test('after the window is a replay, and all tokens end', async () => {
     clock.advance(WINDOW - 0.001);
     await expectSame(await again());

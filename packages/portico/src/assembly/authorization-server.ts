@@ -179,8 +179,7 @@ function buildHandlers(
       bearerTokens,
       contributions,
     ).answer,
-    oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null)
-      .answer,
+    oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding).answer,
     oauth_server_openid_configuration: discovery.openidConfiguration(),
     oauth_server_metadata: discovery.metadata(),
     oauth_server_jwks: discovery.jwks(),

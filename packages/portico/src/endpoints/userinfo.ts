@@ -1,10 +1,11 @@
 import type { BearerTokens, NoToken, UsableToken } from '../resource/bearer.ts';
 import type { Claims } from '../tokens/claims.ts';
+import type { KeyBinding } from '../tokens/key-binding.ts';
 import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
-import { jsonReply, type Reply } from './replies/responses.ts';
+import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
@@ -13,13 +14,15 @@ import { jsonReply, type Reply } from './replies/responses.ts';
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
+  readonly #binding: KeyBinding | null;
   readonly #offer: BindingOffer | null;
 
-  /** `offer` describes tokens that are bound to a key. Null if the server issues no such tokens. */
-  constructor(bearerTokens: BearerTokens, claims: Claims, offer: BindingOffer | null) {
+  /** `binding` is null if the server issues no tokens that are bound to a key. */
+  constructor(bearerTokens: BearerTokens, claims: Claims, binding: KeyBinding | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
-    this.#offer = offer;
+    this.#binding = binding;
+    this.#offer = binding?.offer ?? null;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {
@@ -48,7 +51,9 @@ export class UserinfoEndpoint {
       throw new BearerError('insufficient_scope', 'openid', about);
     }
     const scopes = await this.#bearerTokens.honouredScopes(token);
-    return jsonReply({ ...(await this.#claims.released(token.user, scopes)), sub: token.subject });
+    const claims = { ...(await this.#claims.released(token.user, scopes)), sub: token.subject };
+    const isBound = this.#binding !== null && token.thumbprint !== null;
+    return withFields(jsonReply(claims), isBound ? await this.#binding.answerFields() : null);
   };
 
   /**

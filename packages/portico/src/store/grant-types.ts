@@ -17,6 +17,11 @@ export interface GrantRules {
    * needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
+  /**
+   * Whether a client that registers itself never gets the grant, although a person allows the
+   * access. Default: false.
+   */
+  readonly isForOperators?: true;
 }
 
 /**
@@ -60,7 +65,8 @@ export class GrantTypes {
    * client only by its id.
    */
   isForOperators(name: string): boolean {
-    return this.#rules.get(name)?.begins === 'organization';
+    const rules = this.#rules.get(name);
+    return rules?.begins === 'organization' || rules?.isForOperators === true;
   }
 
   /** Whether only clients that authenticate may have this right. */

@@ -28,6 +28,8 @@ export interface KeyBinding {
     token: string,
     found: BoundToken,
   ): Promise<ProofRefusal | null>;
+  /** Returns the headers of a successful response, for the client's next proof. */
+  answerFields(): Promise<Readonly<Record<string, string>>>;
   /** Returns the member `cnf` of the introspection response for this key (RFC 7800 section 3). */
   confirmation(thumbprint: string): Readonly<Record<string, unknown>>;
 }
@@ -48,8 +50,8 @@ export interface ProvedKey {
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers. Call this method before the server issues tokens, because an
-   * error after that would lose the tokens.
+   * Returns the response headers (see `KeyBinding.answerFields`). Call this method before the server
+   * issues tokens, because an error after that would lose the tokens.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

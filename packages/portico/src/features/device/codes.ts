@@ -68,16 +68,19 @@ export class DeviceCodes {
     }
   }
 
-  /** Returns whether the limits allow this many more requests from this network. */
+  /**
+   * Returns whether the limits allow this many more requests from this network. Counts only
+   * requests of public clients that wait for an answer.
+   */
   async hasRoom(
     network: string,
     budget: DeviceBudget,
     now: number,
     more: number,
   ): Promise<boolean> {
-    const own = await this.#count('network = ? AND expires_at > ?', [network, now]);
+    const own = await this.#countWaiting('d.network = ? AND d.expires_at > ?', [network, now]);
     if (own + more > budget.ofOneNetwork) return false;
-    return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
+    return (await this.#countWaiting('d.expires_at > ?', [now])) + more <= budget.total;
   }
 
   /** Removes a request whose code no user has seen. */
@@ -152,8 +155,10 @@ export class DeviceCodes {
     return voidOpen(this.#database, ['oauth_device_codes', 'device_hash'], after, limit);
   }
 
-  async #count(which: string, values: readonly SqlParameter[]): Promise<number> {
-    const count = `SELECT COUNT(*) AS n FROM oauth_device_codes WHERE ${which}`;
+  async #countWaiting(which: string, values: readonly SqlParameter[]): Promise<number> {
+    const count = `SELECT COUNT(*) AS n
+      FROM oauth_device_codes d JOIN oauth_clients c ON c.client_id = d.client_id
+      WHERE ${which} AND d.outcome IS NULL AND c.is_public = 1`;
     const { rows } = await this.#database.execute<{ n: number | string }>(count, values);
     return Number(rows[0]?.n ?? 0);
   }

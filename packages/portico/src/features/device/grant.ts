@@ -29,6 +29,7 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
     name: DEVICE_GRANT,
     begins: 'person',
     clients: 'any',
+    isForOperators: true,
     grant: (parts) => new DeviceCodeGrant(parts, codes),
   };
 }

@@ -35,7 +35,7 @@ export class DpopBinding implements KeyBinding {
 
   async prove(request: Request, url: string): Promise<ProvedKey | null> {
     const proof = await this.#dpop.check(readProof(request, url), null);
-    return proof === null ? null : provedKey(this.#server, this.#dpop, proof);
+    return proof === null ? null : this.#provedKey(proof);
   }
 
   refusal(
@@ -46,24 +46,27 @@ export class DpopBinding implements KeyBinding {
     return this.#resourceProofs.refusal(asked, token, found);
   }
 
+  async answerFields(): Promise<Readonly<Record<string, string>>> {
+    const nonce = await this.#dpop.nonce();
+    return nonce === null ? {} : { 'DPoP-Nonce': nonce };
+  }
+
   /** Returns the claim `cnf` of a bound token (RFC 9449 section 6.2). */
   confirmation(thumbprint: string) {
     return { jkt: thumbprint };
   }
-}
 
-function provedKey({ profiles }: Server, dpop: Dpop, proof: DpopProof): ProvedKey {
-  let claimed: Promise<void> | null = null;
-  return {
-    thumbprint: proof.thumbprint,
-    requireFor(client) {
-      const allowed = profiles.of(client)?.algorithms;
-      if (allowed !== undefined) requireAlgorithm(proof, allowed);
-    },
-    claim: () => (claimed ??= dpop.claim(proof)),
-    async answerFields() {
-      const nonce = await dpop.nonce();
-      return nonce === null ? {} : { 'DPoP-Nonce': nonce };
-    },
-  };
+  #provedKey(proof: DpopProof): ProvedKey {
+    const { profiles } = this.#server;
+    let claimed: Promise<void> | null = null;
+    return {
+      thumbprint: proof.thumbprint,
+      requireFor(client) {
+        const allowed = profiles.of(client)?.algorithms;
+        if (allowed !== undefined) requireAlgorithm(proof, allowed);
+      },
+      claim: () => (claimed ??= this.#dpop.claim(proof)),
+      answerFields: () => this.answerFields(),
+    };
+  }
 }

@@ -127,7 +127,8 @@ class JwtBearerGrant implements TokenGrant {
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);
     requireBoundKey(claims, thumbprint);
-    const resource = resourceOf(claims, form.get('resource'));
+    const standard = resources.named(undefined)?.audience;
+    const resource = resourceOf(claims, form.get('resource'), standard);
     const audience = ofClaim(claims, 'resource', () => resources.require(resource));
     const scopes = scopesOf(claims, form.get('scope'));
     const registered = ofClaim(claims, 'scope', () => this.#registered(scopes, client, audience));

@@ -8,6 +8,9 @@ import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
 import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/repeated-answers.ts';
 
+/** How far the clocks of two processes may differ, in milliseconds. */
+const CLOCKS_DIFFER = 60_000;
+
 /**
  * The content of a stored response before encryption. It contains no ID token: when Portico repeats
  * the response, it signs a new ID token with the user's current data and permissions.
@@ -100,6 +103,8 @@ export class RefreshRetries implements SecondUses {
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
+    // If the clock was set back, the time for retries would otherwise be longer.
+    if (kept.usedAt > now + CLOCKS_DIFFER) return null;
     const text = openText(
       getKey(presented),
       describeUse(token, kept.generation, kept.usedAt),

@@ -29,8 +29,9 @@ export function claimAndInsert(
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   /**
-   * A check that runs in the same transaction, before the UPDATE. If it returns false, nothing
-   * changes. Its first statement must be a write.
+   * A check that runs before the claim in the same transaction. If it returns false, the claim and
+   * the INSERT do not run, but what the check itself wrote stays. Its first statement must be a
+   * write.
    */
   readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];

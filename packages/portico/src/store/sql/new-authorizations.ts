@@ -24,7 +24,8 @@ export class NewAuthorizations {
 
   /**
    * Runs the UPDATE with these values and inserts the authorization with its code, or does neither.
-   * Returns false if the UPDATE changed no row, or if a condition is not met.
+   * Returns false if the UPDATE changed no row, or if a condition is not met. The question of the
+   * conditions may then be answered all the same, so that a form is never accepted twice.
    */
   begin(
     claim: readonly SqlParameter[],
