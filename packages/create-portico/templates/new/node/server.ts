@@ -23,7 +23,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
         .end(JSON.stringify({ orders: [], of }));
     });
   } else if (url.pathname === '/login' && incoming.method === 'POST') {
-    if (isForeign(incoming.headers['sec-fetch-site'])) {
+    if (isForeign(incoming.headers, application.publicUrl)) {
       outgoing.writeHead(403, { Connection: 'close' }).end();
       return;
     }
