@@ -414,6 +414,17 @@ describe('a request without the parameters of its method', () => {
       expect(answer).toContain(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
     }
   });
+  // @shows MCP-8.30
+  test('is -32602 for a cursor that no list handed out, and the first page for an empty one', async () => {
+    const unknown = await send(request('tools/list', { cursor: 'eyJwYWdlIjoyfQ' }));
+    expect(await unknown.json()).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('Invalid cursor') },
+    });
+    const first = await send(request('tools/list', { cursor: '' }));
+    expect(await first.json()).toEqual(await (await send(request('tools/list'))).json());
+    const other = await send(request('ping', { cursor: 'eyJwYWdlIjoyfQ' }));
+    expect(await other.json()).toMatchObject({ result: {} });
+  });
   test('in a batch does not affect the other requests', async () => {
     const batch = [request('tools/call', {}), { ...calling('echo', { text: 'Hi' }), id: 2 }];
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
