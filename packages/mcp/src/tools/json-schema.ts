@@ -18,7 +18,7 @@ export function schemaCheck(
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema);
-  const validate = validator.getValidator({ ...schema });
+  const validate = validator.getValidator(withoutNullable(schema) as object);
   return (value) => {
     try {
       const result = validate(value);
@@ -28,6 +28,36 @@ export function schemaCheck(
       return otherwise;
     }
   };
+}
+
+/** Keywords whose content is a value and not a schema. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
+/** Keywords whose content is an object with one schema for each name. */
+const NAMED: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+
+/** Copies a schema without `nullable`. JSON Schema does not have this keyword, but Ajv follows it. */
+function withoutNullable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNullable);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return mapMembers(schema, (value, keyword) => {
+    if (VALUES.has(keyword)) return value;
+    if (keyword === 'nullable') return undefined;
+    const isNamed = NAMED.has(keyword) && typeof value === 'object' && value !== null;
+    return isNamed ? mapMembers(value, withoutNullable) : withoutNullable(value);
+  });
+}
+
+/** Copies an object with other values. Leaves out members whose value is undefined. */
+function mapMembers(members: object, change: (value: unknown, name: string) => unknown): object {
+  const changed = Object.entries(members).map(([name, value]) => [name, change(value, name)]);
+  return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
 }
 
 /** The parts of Ajv that are changed here. */
