@@ -646,7 +646,7 @@ describe('notifications/cancelled', () => {
 
   // @shows MCP-8.28
   test.each([false, true])(
-    'ends the call of the same token with this id (streaming: %s)',
+    'ends the call of the same authorization with this id (streaming: %s)',
     async (stream) => {
       const { at, call, cancel, running, stop } = await started(stream);
       const [meant, text] = [call(1), call('1')];
@@ -663,7 +663,20 @@ describe('notifications/cancelled', () => {
   );
 
   // @shows MCP-8.28
-  test('ends no call of another token, of a service, or of several calls with one id', async () => {
+  test('ends the call although the client has refreshed its token since', async () => {
+    const { at, call, cancel, running, stop } = await started();
+    const before = await at.refresh(await at.refreshToken());
+    const meant = call(1, before.access_token);
+    await running(1);
+    const after = await at.refresh(before.refresh_token);
+    await cancel(1, after.access_token);
+    stop();
+    expect(await meant).toContain('"text":"The call was cancelled."');
+    await at.close();
+  });
+
+  // @shows MCP-8.28
+  test('ends no call of another authorization, of a service, or of several calls with one id', async () => {
     const { at, bearer, call, cancel, running, stop } = await started();
     const other = await at.linkedToken();
     const serving = await at.serviceToken();

@@ -23,8 +23,8 @@ export interface ToolCall {
    * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
    * then gets a tool error.
    *
-   * Cancelling works only in the process that receives the notification, only for the same access
-   * token with a linked account, and only if no other such call has the same id. So with several
+   * Cancelling works only in the process that receives the notification, only for the same
+   * authorization of a linked account, and only if no other such call has the same id. So with several
    * processes or service tokens, only the time limit and disconnecting are reliable.
    */
   readonly signal: AbortSignal;
