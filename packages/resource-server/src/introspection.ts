@@ -106,8 +106,8 @@ export class Introspection {
   readonly #authenticate: oauth.ClientAuth;
   /**
    * Cached responses by the SHA-256 hash of the token. The tokens themselves are not stored (RFC
-   * 9700 section 4.9.3). Unusable tokens have their own map, because a caller can send any number of
-   * them, and must not displace tokens that are in use.
+   * 9700 section 4.9.3). Unusable tokens have their own map, because a caller can send any number
+   * of them, and must not displace tokens that are in use.
    */
   readonly #usable: RecentMap<string, CachedAnswer>;
   readonly #unusable: RecentMap<string, CachedAnswer>;

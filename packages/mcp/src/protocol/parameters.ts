@@ -14,7 +14,8 @@ export function readParameters<Name extends SpecTypeName>(
 ): { readonly checked: SpecTypes[Name] } | { readonly error: RpcError } {
   const checked = readAs(type, request);
   if (checked === null) return invalid(`The parameters are not those of ${request.method}.`);
-  // Each list has one page, so the server hands out no cursor. An empty cursor means the first page.
+  // Each list has one page, so the server hands out no cursor. An empty cursor means the first
+  // page.
   const { cursor } = LISTS.has(type) ? (request.params ?? {}) : {};
   return cursor === undefined || cursor === '' ? { checked } : invalid(NO_SUCH_CURSOR);
 }

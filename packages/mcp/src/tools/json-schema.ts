@@ -42,7 +42,9 @@ const NAMED: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/** Copies a schema without `nullable`. JSON Schema does not have this keyword, but Ajv follows it. */
+/**
+ * Copies a schema without `nullable`. JSON Schema does not have this keyword, but Ajv follows it.
+ */
 function withoutNullable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutNullable);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -24,8 +24,8 @@ export interface ToolCall {
    * then gets a tool error.
    *
    * Cancelling works only in the process that receives the notification, only for the same
-   * authorization of a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the time limit and disconnecting are reliable.
+   * authorization of a linked account, and only if no other such call has the same id. So with
+   * several processes or service tokens, only the time limit and disconnecting are reliable.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the call belongs to. Null if the client sent no trace. */
