@@ -6,11 +6,13 @@ import {
   mcpServerOf,
   tool,
   ToolError,
+  type JsonSchema,
   type ToolCall,
   type ToolInterface,
 } from '@portico/mcp';
 import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, PASSWORD, REDIRECT_URI, signIn } from './support/portal.ts';
 import { createVisitor } from './support/visitor.ts';
@@ -79,7 +81,7 @@ const TOOLS: readonly ToolInterface[] = [
         millions: { type: 'integer', multipleOf: 1_000_000 },
         constructor: { type: 'string' },
         races: { type: 'array', uniqueItems: true },
-        note: { type: 'string', nullable: true },
+        note: { type: 'string', nullable: true, formatMinimum: 'n', id: 'note' },
         nullable: { type: 'boolean' },
         side: { enum: [{ nullable: true }], nullable: false },
       },
@@ -831,6 +833,7 @@ describe('what a tool receives and returns', () => {
     [true, 'a member with such a name', { constructor: 'Lotus' }],
     [false, 'a member with such a name and a wrong type', { constructor: 1 }],
     [false, 'null for a string, although OpenAPI has nullable', { note: null }],
+    [true, 'a string before the one that an unknown keyword names', { note: 'a' }],
     [false, 'the same below a pattern', { notes: null }],
     [true, 'a member that is called nullable', { nullable: true, side: { nullable: true } }],
     [false, 'a member that is called nullable and has a wrong type', { nullable: 1 }],
@@ -1325,6 +1328,26 @@ describe('registering tools', () => {
       'a schema whose verdict would be a promise',
       [toolNamed('x', () => 1, { $async: true, type: 'object' })],
       'The inputSchema() of the tool x cannot be used: $async',
+    ],
+    [
+      'a schema of Zod, which is no JSON Schema and would accept any arguments',
+      [toolNamed('x', () => 1, z.object({ a: z.string() }) as object as JsonSchema)],
+      'The inputSchema() of the tool x cannot be used: it is not plain JSON',
+    ],
+    [
+      'a schema with a function',
+      [toolNamed('x', () => 1, { type: 'object', properties: { a: () => 1 } })],
+      'The inputSchema() of the tool x cannot be used: it is not plain JSON',
+    ],
+    [
+      'a name that is not a string',
+      [{ ...toolNamed('x', () => 1), name: () => 5 as unknown as string }],
+      'The tool name 5',
+    ],
+    [
+      'a description that is not a string',
+      [{ ...toolNamed('x', () => 1), description: () => undefined as unknown as string }],
+      'The description() of the tool x is not a string',
     ],
     [
       'a schema of no object',

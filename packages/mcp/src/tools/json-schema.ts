@@ -16,6 +16,8 @@ export function schemaCheck(
   // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
   // which would count as valid.
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
+  if (!isPlain(schema))
+    throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema);
   const validate = validator.getValidator(withoutNullable(schema) as object);
@@ -28,6 +30,19 @@ export function schemaCheck(
       return otherwise;
     }
   };
+}
+
+/**
+ * Whether a value has only plain objects, lists and simple values. Ajv ignores the members of other
+ * objects, such as a schema of Zod, and would accept every value.
+ */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function';
+  if (Array.isArray(value)) return value.every(isPlain);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The prototype of plain objects may be that of another realm, as in some test runners.
+  const isPlainObject = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlainObject && Object.values(value).every(isPlain);
 }
 
 /** Keywords whose content is a value and not a schema. */
@@ -62,6 +77,15 @@ function mapMembers(members: object, change: (value: unknown, name: string) => u
   return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
 }
 
+/** Keywords that Ajv follows or refuses, although JSON Schema does not have them. */
+const OF_AJV_ALONE = [
+  'formatExclusiveMaximum',
+  'formatExclusiveMinimum',
+  'formatMaximum',
+  'formatMinimum',
+  'id',
+];
+
 /** The parts of Ajv that are changed here. */
 interface Engine {
   readonly opts: { ownProperties?: boolean };
@@ -70,7 +94,7 @@ interface Engine {
 }
 
 /**
- * Makes Ajv follow JSON Schema in two places. By default, Ajv treats inherited members such as
+ * Makes Ajv follow JSON Schema. By default, Ajv treats inherited members such as
  * `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does not
  * offer these options, so this calls the method that selects the SDK's Ajv instance.
  */
@@ -79,7 +103,7 @@ function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema)
   if (typeof choose !== 'function') return;
   const engine = choose.call(validator, schema) as Engine;
   engine.opts.ownProperties = true;
-  engine.removeKeyword('multipleOf');
+  for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
   engine.addKeyword({
     keyword: 'multipleOf',
     type: 'number',

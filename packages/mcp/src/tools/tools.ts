@@ -173,10 +173,13 @@ function compileSchema(
 
 /** Reads a tool's description and compiles its schemas. Throws for invalid values. */
 function readTool(tool: ToolInterface): RegisteredTool {
-  const name = tool.name();
-  if (!TOOL_NAME.test(name)) {
+  const name: unknown = tool.name();
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
     throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
   }
+  const description: unknown = tool.description();
+  if (typeof description !== 'string')
+    throw new Error(`The description() of the tool ${name} is not a string`);
   // Clients get the schema with well-formed text. Check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
@@ -198,7 +201,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
       : compileSchema(name, 'outputSchema', outputSchema, 'It does not match the schema.');
   return {
     name,
-    description: tool.description(),
+    description,
     inputSchema,
     ...readDescription(name, tool),
     outputSchema,
