@@ -796,6 +796,8 @@ describe('a started application', () => {
       expect(
         (await send(type === undefined ? {} : { 'Content-Type': type }, body)).status,
       ).lessThan(500);
+    for (const target of ['//', '//elsewhere.example/login'])
+      expect((await fetch(`${url}${target}`)).status).toBe(404);
     const { tokens } = await runCodeFlow(
       url,
       clientIn(made.stdout),

@@ -51,6 +51,5 @@ export class RunningCalls {
  */
 function getKey(id: RequestId): string | null {
   const authorization = token().authorizationId();
-  if (token().user() === null || authorization === null) return null;
-  return JSON.stringify([authorization, id]);
+  return authorization === null ? null : JSON.stringify([authorization, id]);
 }

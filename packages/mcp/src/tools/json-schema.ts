@@ -94,9 +94,9 @@ interface Engine {
 }
 
 /**
- * Makes Ajv follow JSON Schema. By default, Ajv treats inherited members such as
- * `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does not
- * offer these options, so this calls the method that selects the SDK's Ajv instance.
+ * Makes Ajv follow JSON Schema. By default, Ajv treats inherited members such as `constructor` as
+ * members of every object, and 19.99 is not a multiple of 0.01. The SDK does not offer these
+ * options, so this calls the method that selects the SDK's Ajv instance.
  */
 function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
