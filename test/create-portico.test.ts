@@ -781,16 +781,23 @@ describe('a started application', () => {
         : ['--env-file=.env', 'server.ts'];
     const running = await startProgram(folder, [process.execPath, ...start], url);
     const names = framework === 'kit' ? { identifier: email, password } : { email, password };
+    const send = (headers: Readonly<Record<string, string>>, body?: URLSearchParams | string) =>
+      fetch(`${url}/login`, { method: 'POST', headers, body: body ?? null, redirect: 'manual' });
     // Another site sends the form, to sign the person in to an account that it knows.
-    for (const site of ['cross-site', 'same-site']) {
-      const forged = await fetch(`${url}/login`, {
-        method: 'POST',
-        headers: { 'Sec-Fetch-Site': site },
-        body: new URLSearchParams(names),
-        redirect: 'manual',
-      });
-      expect(forged.status).toBe(403);
-    }
+    const others = [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site', Origin: url },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+    ];
+    for (const headers of others)
+      expect((await send(headers, new URLSearchParams(names))).status).toBe(403);
+    for (const [type, body] of [[], ['application/json', 'null'], ['text/plain', 'a=b']])
+      expect(
+        (await send(type === undefined ? {} : { 'Content-Type': type }, body)).status,
+      ).lessThan(500);
+    for (const target of ['//', '//elsewhere.example/login'])
+      expect((await fetch(`${url}${target}`)).status).toBe(404);
     const { tokens } = await runCodeFlow(
       url,
       clientIn(made.stdout),

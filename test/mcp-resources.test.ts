@@ -223,6 +223,8 @@ describe('the list', () => {
         mimeType: 'text/markdown; charset=utf-8',
       });
       expect(listed[3]).toEqual({ uri: 'app://orders', name: 'orders' });
+      for (const method of ['tools/list', 'resources/list', 'resources/templates/list'])
+        expect((await send(method, { cursor: 'unknown' }, { version })).error?.code).toBe(-32_602);
       const templates = await send('resources/templates/list', {}, { version });
       expect(templates.result?.['resourceTemplates']).toEqual([]);
       const caching = version === STATELESS ? { ttlMs: 300_000, cacheScope: 'private' } : {};
@@ -594,7 +596,7 @@ describe('what is measured', () => {
 });
 
 describe('the official client', () => {
-  // @shows MCP-16.1, MCP-16.3, MCP-16.4
+  // @shows MCP-5.8, MCP-16.1, MCP-16.3, MCP-16.4
   test.each([STATELESS, ...OLDER])(
     'in %s follows the link of a result, and reads',
     async (version) => {
@@ -614,12 +616,12 @@ describe('the official client', () => {
         expect(resources).toHaveLength(RESOURCES.length);
         expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
         const result = await client.callTool({ name: 'linking', arguments: {} });
-        const [link] = result.content as readonly {
-          readonly type: string;
-          readonly uri?: string;
-        }[];
-        expect(link?.type).toBe('resource_link');
-        const { contents } = await client.readResource({ uri: link?.uri ?? '' });
+        expect(result.content).toEqual([
+          version === '2025-03-26'
+            ? { type: 'text', text: 'guide: app://guide' }
+            : { type: 'resource_link', uri: 'app://guide', name: 'guide' },
+        ]);
+        const { contents } = await client.readResource({ uri: 'app://guide' });
         expect(contents).toEqual([
           { uri: 'app://guide', mimeType: 'text/markdown; charset=utf-8', text: 'How to cook.' },
         ]);

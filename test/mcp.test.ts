@@ -6,11 +6,13 @@ import {
   mcpServerOf,
   tool,
   ToolError,
+  type JsonSchema,
   type ToolCall,
   type ToolInterface,
 } from '@portico/mcp';
 import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, PASSWORD, REDIRECT_URI, signIn } from './support/portal.ts';
 import { createVisitor } from './support/visitor.ts';
@@ -79,7 +81,11 @@ const TOOLS: readonly ToolInterface[] = [
         millions: { type: 'integer', multipleOf: 1_000_000 },
         constructor: { type: 'string' },
         races: { type: 'array', uniqueItems: true },
+        note: { type: 'string', nullable: true, formatMinimum: 'n', id: 'note' },
+        nullable: { type: 'boolean' },
+        side: { enum: [{ nullable: true }], nullable: false },
       },
+      patternProperties: { '^notes': { type: 'string', nullable: true } },
     }),
   ),
   toolNamed('inherited', () => 'called', { type: 'object', required: ['toString'] }),
@@ -414,6 +420,17 @@ describe('a request without the parameters of its method', () => {
       expect(answer).toContain(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
     }
   });
+  // @shows MCP-8.30
+  test('is -32602 for a cursor that no list handed out, and the first page for an empty one', async () => {
+    const unknown = await send(request('tools/list', { cursor: 'eyJwYWdlIjoyfQ' }));
+    expect(await unknown.json()).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('Invalid cursor') },
+    });
+    const first = await send(request('tools/list', { cursor: '' }));
+    expect(await first.json()).toEqual(await (await send(request('tools/list'))).json());
+    const other = await send(request('ping', { cursor: 'eyJwYWdlIjoyfQ' }));
+    expect(await other.json()).toMatchObject({ result: {} });
+  });
   test('in a batch does not affect the other requests', async () => {
     const batch = [request('tools/call', {}), { ...calling('echo', { text: 'Hi' }), id: 2 }];
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
@@ -631,7 +648,7 @@ describe('notifications/cancelled', () => {
 
   // @shows MCP-8.28
   test.each([false, true])(
-    'ends the call of the same token with this id (streaming: %s)',
+    'ends the call of the same authorization with this id (streaming: %s)',
     async (stream) => {
       const { at, call, cancel, running, stop } = await started(stream);
       const [meant, text] = [call(1), call('1')];
@@ -648,7 +665,20 @@ describe('notifications/cancelled', () => {
   );
 
   // @shows MCP-8.28
-  test('ends no call of another token, of a service, or of several calls with one id', async () => {
+  test('ends the call although the client has refreshed its token since', async () => {
+    const { at, call, cancel, running, stop } = await started();
+    const before = await at.refresh(await at.refreshToken());
+    const meant = call(1, before.access_token);
+    await running(1);
+    const after = await at.refresh(before.refresh_token);
+    await cancel(1, after.access_token);
+    stop();
+    expect(await meant).toContain('"text":"The call was cancelled."');
+    await at.close();
+  });
+
+  // @shows MCP-8.28
+  test('ends no call of another authorization, of a service, or of several calls with one id', async () => {
     const { at, bearer, call, cancel, running, stop } = await started();
     const other = await at.linkedToken();
     const serving = await at.serviceToken();
@@ -802,6 +832,12 @@ describe('what a tool receives and returns', () => {
     [true, 'no member, though each object inherits one of the names', {}],
     [true, 'a member with such a name', { constructor: 'Lotus' }],
     [false, 'a member with such a name and a wrong type', { constructor: 1 }],
+    [false, 'null for a string, although OpenAPI has nullable', { note: null }],
+    [true, 'a string before the one that an unknown keyword names', { note: 'a' }],
+    [false, 'the same below a pattern', { notes: null }],
+    [true, 'a member that is called nullable', { nullable: true, side: { nullable: true } }],
+    [false, 'a member that is called nullable and has a wrong type', { nullable: 1 }],
+    [false, 'a value that a choice does not have', { side: {} }],
     ...[19.99, 4.35, -0.07, 0, 1e-2, 123_456_789.01, 1e300].map(
       (amount) => [true, `${amount}, which is whole cents`, { amount }] as const,
     ),
@@ -1292,6 +1328,26 @@ describe('registering tools', () => {
       'a schema whose verdict would be a promise',
       [toolNamed('x', () => 1, { $async: true, type: 'object' })],
       'The inputSchema() of the tool x cannot be used: $async',
+    ],
+    [
+      'a schema of Zod, which is no JSON Schema and would accept any arguments',
+      [toolNamed('x', () => 1, z.object({ a: z.string() }) as object as JsonSchema)],
+      'The inputSchema() of the tool x cannot be used: it is not plain JSON',
+    ],
+    [
+      'a schema with a function',
+      [toolNamed('x', () => 1, { type: 'object', properties: { a: () => 1 } })],
+      'The inputSchema() of the tool x cannot be used: it is not plain JSON',
+    ],
+    [
+      'a name that is not a string',
+      [{ ...toolNamed('x', () => 1), name: () => 5 as unknown as string }],
+      'The tool name 5',
+    ],
+    [
+      'a description that is not a string',
+      [{ ...toolNamed('x', () => 1), description: () => undefined as unknown as string }],
+      'The description() of the tool x is not a string',
     ],
     [
       'a schema of no object',

@@ -649,6 +649,20 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
+  test('although many tokens are sent that are not valid', async () => {
+    const { issuer, asked } = await answering(usable(), NONE, NONE, NONE, usable());
+    const resource = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
+    expect(await use(resource, 'valid')).toBe(200);
+    for (const junk of ['x', 'y', 'z', 'z']) expect(await use(resource, junk)).toBe(401);
+    expect(await use(resource, 'valid')).toBe(200);
+    expect(asked).toEqual(['valid', 'x', 'y', 'z']);
+    // The newest answer counts, whichever kind it is.
+    expect(await use(resource, 'x')).toBe(200);
+    expect(await use(resource, 'x')).toBe(200);
+    expect(asked).toEqual(['valid', 'x', 'y', 'z', 'x']);
+  });
+
+  // @shows AS-12.20
   test.each([0, Number.NaN])('never with room for %j', async (entries) => {
     const { issuer, asked } = await answering(usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries } });

@@ -217,11 +217,33 @@ describe('the owner of a token', () => {
     expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
   });
 
+  // @shows AS-12.9
+  test('a refreshed token has the same authorization, and another authorization another', async () => {
+    const [first, other] = [
+      await obtainTokens(portal, client, ADA),
+      await obtainTokens(portal, client, ADA),
+    ];
+    const response = await refresh(portal, client, first.refresh_token);
+    const refreshed = (await response.json()) as Tokens;
+    const ids = [first, refreshed, other].map(async ({ access_token }) => {
+      const headers = { Authorization: `Bearer ${access_token}` };
+      const request = new Request(`${portal.url}/x`, { headers });
+      const answer = await portal.server.withToken(request, async () =>
+        Response.json(token().authorizationId()),
+      );
+      return (await answer.json()) as unknown;
+    });
+    const [own, after, another] = await Promise.all(ids);
+    expect([after, typeof another]).toEqual([own, 'string']);
+    expect(another).not.toBe(own);
+  });
+
   test('without a token: user() and clientId() are null', async () => {
     for (const headers of [{}, { Authorization: 'Bearer invented' }]) {
       const request = new Request(`${portal.url}/x`, { headers });
       const whose = await portal.server.withToken(request, async () => {
-        expect([token().user(), token().clientId()]).toEqual([null, null]);
+        const owner = [token().user(), token().clientId(), token().authorizationId()];
+        expect(owner).toEqual([null, null, null]);
         return new Response('unknown');
       });
       expect(await whose.text()).toBe('unknown');

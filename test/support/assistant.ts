@@ -42,6 +42,7 @@ import {
   signIn,
   VERIFIER,
   type TestClient,
+  type Tokens,
   codeRequest,
 } from './portal.ts';
 import { freePort } from './free-port.ts';
@@ -64,6 +65,10 @@ export interface RunningAssistant {
    * the linking client.
    */
   linkedToken(scope?: string, client?: TestClient, email?: string): Promise<string>;
+  /** Returns a refresh token of the linking client for Ada. */
+  refreshToken(): Promise<string>;
+  /** Uses a refresh token of the linking client. */
+  refresh(refreshToken: string): Promise<Tokens>;
   close(): Promise<void>;
 }
 
@@ -151,15 +156,32 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   const clients = await registerClients(server);
   const running = await listen(application, { port, hostname: '127.0.0.1' });
 
-  async function ask(client: TestClient, form: Readonly<Record<string, string>>): Promise<string> {
+  async function ask(client: TestClient, form: Readonly<Record<string, string>>): Promise<Tokens> {
     const response = await fetch(`${url}/oauth/token`, {
       method: 'POST',
       headers: { Authorization: basic(client) },
       body: new URLSearchParams(form),
     });
-    const body = (await response.json()) as { access_token?: string };
-    if (body.access_token === undefined) throw new Error(`No token: ${JSON.stringify(body)}`);
-    return body.access_token;
+    const body = (await response.json()) as Tokens;
+    if (!('access_token' in body)) throw new Error(`No token: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async function link(scope = 'mcp:tools', client = clients.linking, email = ADA): Promise<Tokens> {
+    const visitor = createVisitor(url);
+    const query = codeRequest(client.id, { scope, resource });
+    const back = locationOf(
+      await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), email),
+    );
+    const consent = await visitor.get(back.href);
+    const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    return ask(client, {
+      grant_type: 'authorization_code',
+      code: answer.searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+      resource,
+    });
   }
 
   return {
@@ -169,24 +191,14 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
     server,
     accounts: databaseAccounts(application),
     ...clients,
-    serviceToken: () =>
-      ask(clients.service, { grant_type: 'client_credentials', scope: 'mcp:service', resource }),
-    async linkedToken(scope = 'mcp:tools', client = clients.linking, email = ADA) {
-      const visitor = createVisitor(url);
-      const query = codeRequest(client.id, { scope, resource });
-      const back = locationOf(
-        await signIn(visitor, await visitor.visit(`${url}/oauth/authorize?${query}`), email),
-      );
-      const consent = await visitor.get(back.href);
-      const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
-      return ask(client, {
-        grant_type: 'authorization_code',
-        code: answer.searchParams.get('code') ?? '',
-        redirect_uri: REDIRECT_URI,
-        code_verifier: VERIFIER,
-        resource,
-      });
+    async serviceToken() {
+      const form = { grant_type: 'client_credentials', scope: 'mcp:service', resource };
+      return (await ask(clients.service, form)).access_token;
     },
+    linkedToken: async (...given) => (await link(...given)).access_token,
+    refreshToken: async () => (await link()).refresh_token,
+    refresh: (refreshToken) =>
+      ask(clients.linking, { grant_type: 'refresh_token', refresh_token: refreshToken }),
     async close() {
       await running.close();
       await application.close();

@@ -9,7 +9,7 @@ import type {
   MethodAnswer,
   Named,
 } from './feature.ts';
-import { readAs } from './protocol/protocol-types.ts';
+import { readParameters } from './protocol/parameters.ts';
 import { callRefusal } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
@@ -83,10 +83,8 @@ export class Contributions {
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);
     if (method === null) return null;
-    if (readAs(method.type, request) === null) {
-      const message = `The parameters are not those of ${request.method}.`;
-      return { error: { code: ProtocolErrorCode.InvalidParams, message } };
-    }
+    const read = readParameters(method.type, request);
+    if ('error' in read) return read;
     const use = method.uses?.(request.params) ?? null;
     const refused = use === null ? null : callRefusal(this.#config, use.used, use.refusals);
     if (refused === null) return method.answer(request.params, caller);

@@ -106,9 +106,11 @@ export class Introspection {
   readonly #authenticate: oauth.ClientAuth;
   /**
    * Cached responses by the SHA-256 hash of the token. The tokens themselves are not stored (RFC
-   * 9700 section 4.9.3).
+   * 9700 section 4.9.3). Unusable tokens have their own map, because a caller can send any number
+   * of them, and must not displace tokens that are in use.
    */
-  readonly #cached: RecentMap<string, CachedAnswer>;
+  readonly #usable: RecentMap<string, CachedAnswer>;
+  readonly #unusable: RecentMap<string, CachedAnswer>;
 
   constructor(asking: Asking) {
     const { issuer, clientId, clientSecret, cache } = asking;
@@ -116,7 +118,8 @@ export class Introspection {
     this.#server = { issuer, introspection_endpoint: introspectionEndpoint(issuer) };
     this.#client = { client_id: clientId };
     this.#authenticate = oauth.ClientSecretBasic(clientSecret);
-    this.#cached = new RecentMap(cache.entries);
+    this.#usable = new RecentMap(cache.entries);
+    this.#unusable = new RecentMap(cache.entries);
   }
 
   /**
@@ -138,7 +141,7 @@ export class Introspection {
     const { seconds } = this.#asking.cache;
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
-    const found = this.#cached.get(key);
+    const found = this.#find(key);
     if (found !== undefined && isFresh(found)) return found.answer;
     // The time limit starts before the request, because the server may revoke the token before the
     // response arrives.
@@ -146,8 +149,15 @@ export class Introspection {
     const untilDate = Date.now() + seconds * 1000;
     const answer = await this.#ask(token);
     // A later request may already have stored a newer response. Do not replace it.
-    if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
-    return this.#cached.put(key, { answer, until, untilDate }).answer;
+    if ((this.#find(key)?.until ?? 0) > until) return answer;
+    const [own, other] =
+      'reason' in answer ? [this.#unusable, this.#usable] : [this.#usable, this.#unusable];
+    other.delete(key);
+    return own.put(key, { answer, until, untilDate }).answer;
+  }
+
+  #find(key: string): CachedAnswer | undefined {
+    return this.#usable.get(key) ?? this.#unusable.get(key);
   }
 
   async #ask(token: string): Promise<UsableToken | UnusableToken> {

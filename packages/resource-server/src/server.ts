@@ -23,8 +23,8 @@ export interface ResourceServerOptions {
   /** The audience that tokens must have. Null accepts only tokens without an audience. */
   readonly audience: string | null;
   /**
-   * Caches introspection responses: at most `entries` responses, each for `seconds`. Off by
-   * default.
+   * Caches introspection responses, each for `seconds`: at most `entries` responses for tokens that
+   * this API accepts, and as many for other tokens. Off by default.
    *
    * Without a cache, a revoked token, a suspended user or a removed permission takes effect with
    * the next request. With a cache, it takes effect after at most `seconds`.

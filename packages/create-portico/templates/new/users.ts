@@ -25,8 +25,11 @@ export async function checkPassword(email: unknown, password: unknown) {
   return attempt.outcome === 'right' ? attempt.value : undefined;
 }
 
-// Another site must not sign people in to its own account.
-export const isForeign = (site = '') => /^(cross|same)-site$/.test(site);
+// Another site must not sign people in to its own account. Old browsers send only `Origin`.
+export function isForeign(headers: Record<string, unknown>, own: string) {
+  const { 'sec-fetch-site': site, origin = own } = headers;
+  return site === undefined ? origin !== own : site !== 'same-origin' && site !== 'none';
+}
 
 export const loginPage = (returnTo: string) => `<!doctype html><title>Sign in</title>
   <form method="post" action="/login">

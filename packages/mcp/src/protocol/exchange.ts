@@ -36,7 +36,7 @@ export class Exchange {
     const refused =
       metadata === null ? versionRefusal(messages, version, this.#context.versions) : null;
     if (refused !== null) return refused;
-    for (const id of messages.cancelled) this.#running.cancel({ request, id });
+    for (const id of messages.cancelled) this.#running.cancel(id);
     const [first] = requests;
     if (first === undefined) return new Response(null, { status: 202 });
     const { signal } = request;
@@ -46,7 +46,7 @@ export class Exchange {
       const answer = streaming ? statelessEvents : statelessAnswer;
       return answer(request, (caller) => this.#stateless.answer(first, caller, metadata));
     }
-    const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
+    const answerOne: AnswerOne = (message, caller) => this.#answerOne(message, caller);
     if (streaming)
       return named(request, EVENT_STREAM, streamEvents(requests, answerOne, signal, version));
     const caller = { signal, notify: discard, version, room: new ContentRoom() };
@@ -55,11 +55,11 @@ export class Exchange {
     return named(request, JSON_BODY, messages.isBatch ? `[${answers.join(',')}]` : answers[0]);
   }
 
-  #answerOne(request: Request, message: JSONRPCRequest, caller: Caller): Promise<string> {
+  #answerOne(message: JSONRPCRequest, caller: Caller): Promise<string> {
     const { method } = message;
     const runs = method === 'tools/call' || this.#contributions.has(method);
     if (!runs) return this.#protocol.answer(message, caller);
-    return this.#running.run({ request, id: message.id }, caller.signal, (signal) =>
+    return this.#running.run(message.id, caller.signal, (signal) =>
       this.#protocol.answer(message, { ...caller, signal }),
     );
   }

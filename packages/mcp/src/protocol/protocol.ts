@@ -8,14 +8,14 @@ import {
 } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
 import type { Contributions } from '../contributions.ts';
-import { readAs } from './protocol-types.ts';
+import { readParameters } from './parameters.ts';
 import type { RpcError } from './rpc-error.ts';
 import { callRefusal } from '../tools/tool-access.ts';
 import { onlyRound } from '../tools/rounds.ts';
 import type { Caller, ToolCalls } from '../tools/tool-call.ts';
 import type { ToolList } from '../tools/tool-list.ts';
 import { ToolQuestions } from '../tools/tool-questions.ts';
-import { errorResult, withObjectsAlone } from '../tools/tool-result.ts';
+import { asBefore, errorResult } from '../tools/tool-result.ts';
 import type { OfferedVersions } from './versions.ts';
 
 /** The JSON text of a result, or an error. */
@@ -100,7 +100,9 @@ export class Protocol {
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
     const result = await this.#calls.call(tool, params, caller, onlyRound());
-    return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
+    return jsonText(
+      result instanceof ToolQuestions ? CANNOT_ASK : asBefore(result, caller.version),
+    );
   }
 }
 
@@ -132,10 +134,8 @@ function method<Name extends SpecTypeName>(
   answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
 ): Method {
   return (request, caller) => {
-    const checked = readAs(type, request);
-    if (checked !== null) return answer(checked, caller);
-    const message = `The parameters are not those of ${request.method}.`;
-    return { code: ProtocolErrorCode.InvalidParams, message };
+    const read = readParameters(type, request);
+    return 'error' in read ? read.error : answer(read.checked, caller);
   };
 }
 

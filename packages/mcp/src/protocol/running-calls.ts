@@ -1,12 +1,5 @@
-import { hash } from 'node:crypto';
 import { token } from 'portico';
 import type { RequestId } from './messages.ts';
-
-/** A message from a request whose token was checked. */
-interface CallOfRequest {
-  readonly request: Request;
-  readonly id: RequestId;
-}
 
 /**
  * The tool calls that run in this process. `notifications/cancelled` can end these calls (MCP,
@@ -18,11 +11,11 @@ export class RunningCalls {
 
   /** Runs a call. Aborts the call's signal when `signal` is aborted or the call is cancelled. */
   async run<Answer>(
-    call: CallOfRequest,
+    id: RequestId,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer> {
-    const key = getKey(call);
+    const key = getKey(id);
     if (key === null) return work(signal);
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -39,9 +32,9 @@ export class RunningCalls {
     }
   }
 
-  /** Cancels a call if exactly one call of this process has this id and the same token. */
-  cancel(call: CallOfRequest): void {
-    const key = getKey(call);
+  /** Cancels a call if exactly one call of this process has this id and the same authorization. */
+  cancel(id: RequestId): void {
+    const key = getKey(id);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
     // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
@@ -51,11 +44,12 @@ export class RunningCalls {
 }
 
 /**
- * Builds a key from the call's token and id. Returns null if the token belongs to no account: such
- * a call cannot be cancelled. All users of a service share one token, and the ids of each session
+ * Builds a key from the id of a call and the authorization of the request's token, which stays the
+ * same when the client refreshes its token. Returns null if the token belongs to no account: such a
+ * call cannot be cancelled. All users of a service share one token, and the ids of each session
  * start at the same number. One user could otherwise cancel another user's call.
  */
-function getKey({ request, id }: CallOfRequest): string | null {
-  if (token().user() === null) return null;
-  return hash('sha256', JSON.stringify([request.headers.get('authorization'), id]));
+function getKey(id: RequestId): string | null {
+  const authorization = token().authorizationId();
+  return authorization === null ? null : JSON.stringify([authorization, id]);
 }

@@ -9,7 +9,7 @@ import {
 import type { McpContext } from '../context.ts';
 import type { Contributions } from '../contributions.ts';
 import { CACHED } from './caching.ts';
-import { readAs } from './protocol-types.ts';
+import { readParameters } from './parameters.ts';
 import { Rounds } from '../tools/rounds.ts';
 import type { RequestMetadata } from './stateless.ts';
 import { callRefusal } from '../tools/tool-access.ts';
@@ -171,9 +171,9 @@ function method<Name extends SpecTypeName>(
   ) => Outcome | Promise<Outcome>,
 ): Method {
   return (request, caller, metadata) => {
-    const checked = readAs(type, request);
-    if (checked !== null) return answer(checked, request, caller, metadata);
-    const message = `The parameters are not those of ${request.method}.`;
-    return new Failure({ code: ProtocolErrorCode.InvalidParams, message });
+    const read = readParameters(type, request);
+    return 'error' in read
+      ? new Failure(read.error)
+      : answer(read.checked, request, caller, metadata);
   };
 }

@@ -16,9 +16,11 @@ export function schemaCheck(
   // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
   // which would count as valid.
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
+  if (!isPlain(schema))
+    throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema);
-  const validate = validator.getValidator({ ...schema });
+  const validate = validator.getValidator(withoutNullable(schema) as object);
   return (value) => {
     try {
       const result = validate(value);
@@ -30,6 +32,60 @@ export function schemaCheck(
   };
 }
 
+/**
+ * Whether a value has only plain objects, lists and simple values. Ajv ignores the members of other
+ * objects, such as a schema of Zod, and would accept every value.
+ */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function';
+  if (Array.isArray(value)) return value.every(isPlain);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The prototype of plain objects may be that of another realm, as in some test runners.
+  const isPlainObject = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlainObject && Object.values(value).every(isPlain);
+}
+
+/** Keywords whose content is a value and not a schema. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
+/** Keywords whose content is an object with one schema for each name. */
+const NAMED: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+
+/**
+ * Copies a schema without `nullable`. JSON Schema does not have this keyword, but Ajv follows it.
+ */
+function withoutNullable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNullable);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return mapMembers(schema, (value, keyword) => {
+    if (VALUES.has(keyword)) return value;
+    if (keyword === 'nullable') return undefined;
+    const isNamed = NAMED.has(keyword) && typeof value === 'object' && value !== null;
+    return isNamed ? mapMembers(value, withoutNullable) : withoutNullable(value);
+  });
+}
+
+/** Copies an object with other values. Leaves out members whose value is undefined. */
+function mapMembers(members: object, change: (value: unknown, name: string) => unknown): object {
+  const changed = Object.entries(members).map(([name, value]) => [name, change(value, name)]);
+  return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
+}
+
+/** Keywords that Ajv follows or refuses, although JSON Schema does not have them. */
+const OF_AJV_ALONE = [
+  'formatExclusiveMaximum',
+  'formatExclusiveMinimum',
+  'formatMaximum',
+  'formatMinimum',
+  'id',
+];
+
 /** The parts of Ajv that are changed here. */
 interface Engine {
   readonly opts: { ownProperties?: boolean };
@@ -38,16 +94,16 @@ interface Engine {
 }
 
 /**
- * Makes Ajv follow JSON Schema in two places. By default, Ajv treats inherited members such as
- * `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does not
- * offer these options, so this calls the method that selects the SDK's Ajv instance.
+ * Makes Ajv follow JSON Schema. By default, Ajv treats inherited members such as `constructor` as
+ * members of every object, and 19.99 is not a multiple of 0.01. The SDK does not offer these
+ * options, so this calls the method that selects the SDK's Ajv instance.
  */
 function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
   const engine = choose.call(validator, schema) as Engine;
   engine.opts.ownProperties = true;
-  engine.removeKeyword('multipleOf');
+  for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
   engine.addKeyword({
     keyword: 'multipleOf',
     type: 'number',

@@ -94,11 +94,21 @@ function structured(content: Record<string, unknown>): {
   return { structuredContent: content };
 }
 
-/** Returns the result for versions that require structured content to be an object. */
-export function withObjectsAlone(result: ToolResult): ToolResult {
-  if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
-  const { structuredContent: _, ...rest } = result;
+/**
+ * Returns the result for a version before 2026-07-28. These versions require structured content to
+ * be an object. Resource links exist since 2025-06-18, so an older client gets their text.
+ */
+export function asBefore(result: ToolResult, version: string): ToolResult {
+  const known =
+    version >= '2025-06-18' ? result : { ...result, content: result.content.map(linkAsText) };
+  if (known.structuredContent === undefined || isMap(known.structuredContent)) return known;
+  const { structuredContent: _, ...rest } = known;
   return rest;
+}
+
+function linkAsText(block: ToolResult['content'][number]): ToolResult['content'][number] {
+  if (block.type !== 'resource_link') return block;
+  return { type: 'text', text: `${block.name}: ${block.uri}` };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -23,9 +23,9 @@ export interface ToolCall {
    * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
    * then gets a tool error.
    *
-   * Cancelling works only in the process that receives the notification, only for the same access
-   * token with a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the time limit and disconnecting are reliable.
+   * Cancelling works only in the process that receives the notification, only for the same
+   * authorization of a linked account, and only if no other such call has the same id. So with
+   * several processes or service tokens, only the time limit and disconnecting are reliable.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the call belongs to. Null if the client sent no trace. */
@@ -173,10 +173,13 @@ function compileSchema(
 
 /** Reads a tool's description and compiles its schemas. Throws for invalid values. */
 function readTool(tool: ToolInterface): RegisteredTool {
-  const name = tool.name();
-  if (!TOOL_NAME.test(name)) {
+  const name: unknown = tool.name();
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
     throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
   }
+  const description: unknown = tool.description();
+  if (typeof description !== 'string')
+    throw new Error(`The description() of the tool ${name} is not a string`);
   // Clients get the schema with well-formed text. Check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
@@ -198,7 +201,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
       : compileSchema(name, 'outputSchema', outputSchema, 'It does not match the schema.');
   return {
     name,
-    description: tool.description(),
+    description,
     inputSchema,
     ...readDescription(name, tool),
     outputSchema,

@@ -34,6 +34,11 @@ export interface TokenAccessor extends TokenMembers {
   user(): UserInterface | null;
   /** Returns the id of the client that uses the token, or null if there is no usable token. */
   clientId(): string | null;
+  /**
+   * Returns the id of the token's authorization. It stays the same when the client refreshes its
+   * token. Returns null if there is no usable token, and for a client-credentials token.
+   */
+  authorizationId(): string | null;
 }
 
 const requests = new AsyncLocalStorage<TokenAccessor>();
@@ -152,7 +157,7 @@ function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
 
 function accessorFor(
   offered: AskableScopes,
-  { clientId, user, scopes }: UsableToken,
+  { clientId, authorization, user, scopes }: UsableToken,
   honoured: ReadonlySet<string>,
   refuse: Refuse,
 ): Omit<TokenAccessor, keyof TokenMembers> {
@@ -173,6 +178,7 @@ function accessorFor(
     },
     user: () => user,
     clientId: () => clientId,
+    authorizationId: () => authorization,
   };
 }
 
@@ -192,6 +198,7 @@ function accessorWithout(
     },
     user: () => null,
     clientId: () => null,
+    authorizationId: () => null,
   };
 }
 

@@ -22,8 +22,9 @@ app.get('/login', (req, res) => {
   res.send(loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null)));
 });
 app.post('/login', async (req, res, next) => {
-  if (isForeign(req.get('sec-fetch-site'))) return void res.sendStatus(403);
-  const { email, password, return_to: returnTo } = req.body as Record<string, string | undefined>;
+  if (isForeign(req.headers, application.publicUrl)) return void res.sendStatus(403);
+  const form: Record<string, string | undefined> = req.body ?? {};
+  const { email, password, return_to: returnTo } = form;
   const back = returnPath(returnTo ?? null); // a path of this host
   const user = await checkPassword(email, password);
   if (user === undefined) return res.redirect(303, `/login?return_to=${encodeURIComponent(back)}`);

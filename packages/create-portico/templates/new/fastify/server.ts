@@ -27,9 +27,9 @@ type Login = Record<string, string | undefined>;
 fastify.get<{ Querystring: Login }>('/login', (request, reply) =>
   reply.type('text/html').send(loginPage(returnPath(request.query['return_to'] ?? null))),
 );
-fastify.post<{ Body: Login }>('/login', async (request, reply) => {
-  if (isForeign(request.headers['sec-fetch-site'])) return reply.code(403).send();
-  const { email, password, return_to: returnTo } = request.body;
+fastify.post<{ Body?: Login | null }>('/login', async (request, reply) => {
+  if (isForeign(request.headers, application.publicUrl)) return reply.code(403).send();
+  const { email, password, return_to: returnTo } = request.body ?? {};
   const back = returnPath(returnTo ?? null); // a path of this host
   const user = await checkPassword(email, password);
   if (user === undefined)

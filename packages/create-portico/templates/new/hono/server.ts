@@ -17,7 +17,7 @@ app.use('/api/*', bearer(server)); // token() works in the handlers below
 
 app.get('/login', (c) => c.html(loginPage(returnPath(c.req.query('return_to') ?? null))));
 app.post('/login', bodyLimit({ maxSize: 10_000 }), async (c) => {
-  if (isForeign(c.req.header('sec-fetch-site'))) return c.body(null, 403);
+  if (isForeign(c.req.header(), application.publicUrl)) return c.body(null, 403);
   const { email, password, return_to: returnTo } = await c.req.parseBody();
   const back = returnPath(typeof returnTo === 'string' ? returnTo : null); // a path of this host
   const user = await checkPassword(email, password);

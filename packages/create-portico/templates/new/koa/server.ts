@@ -24,7 +24,7 @@ router.get('/login', (ctx) => {
   ctx.body = loginPage(returnPath(typeof returnTo === 'string' ? returnTo : null));
 });
 router.post('/login', async (ctx) => {
-  if (isForeign(ctx.get('sec-fetch-site'))) ctx.throw(403);
+  if (isForeign(ctx.headers, application.publicUrl)) ctx.throw(403);
   const {
     email,
     password,

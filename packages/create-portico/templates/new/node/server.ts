@@ -13,8 +13,8 @@ const isHttps = application.publicUrl.startsWith('https:');
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
   if (await mount.handle(incoming, outgoing)) return; // one of Portico's endpoints
 
-  const url = new URL(incoming.url ?? '/', application.publicUrl);
-  if (url.pathname === '/api/orders') {
+  const url = URL.parse(`${application.publicUrl}${incoming.url}`);
+  if (url?.pathname === '/api/orders') {
     await mount.withToken(incoming, outgoing, async () => {
       token().requireScope('orders:read'); // 401 without a valid token, 403 without the scope
       const of = token().user()?.getProfile().name ?? null;
@@ -22,8 +22,8 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
         .setHeader('Content-Type', 'application/json')
         .end(JSON.stringify({ orders: [], of }));
     });
-  } else if (url.pathname === '/login' && incoming.method === 'POST') {
-    if (isForeign(incoming.headers['sec-fetch-site'])) {
+  } else if (url?.pathname === '/login' && incoming.method === 'POST') {
+    if (isForeign(incoming.headers, application.publicUrl)) {
       outgoing.writeHead(403, { Connection: 'close' }).end();
       return;
     }
@@ -38,7 +38,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
     if (user !== undefined) beginSession(outgoing, user.id, isHttps);
     const location = user === undefined ? `/login?return_to=${encodeURIComponent(back)}` : back;
     outgoing.writeHead(303, { Location: location }).end();
-  } else if (url.pathname === '/login') {
+  } else if (url?.pathname === '/login') {
     const page = loginPage(returnPath(url.searchParams.get('return_to')));
     outgoing.setHeader('Content-Type', 'text/html; charset=utf-8').end(page);
   } else {

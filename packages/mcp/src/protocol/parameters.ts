@@ -1,0 +1,32 @@
+import {
+  ProtocolErrorCode,
+  type JSONRPCRequest,
+  type SpecTypeName,
+  type SpecTypes,
+} from '@modelcontextprotocol/server';
+import { readAs } from './protocol-types.ts';
+import type { RpcError } from './rpc-error.ts';
+
+/** Returns the request as this protocol type, or the error -32602. */
+export function readParameters<Name extends SpecTypeName>(
+  type: Name,
+  request: JSONRPCRequest,
+): { readonly checked: SpecTypes[Name] } | { readonly error: RpcError } {
+  const checked = readAs(type, request);
+  if (checked === null) return invalid(`The parameters are not those of ${request.method}.`);
+  // Each list has one page, so the server hands out no cursor. An empty cursor means the first
+  // page.
+  const { cursor } = LISTS.has(type) ? (request.params ?? {}) : {};
+  return cursor === undefined || cursor === '' ? { checked } : invalid(NO_SUCH_CURSOR);
+}
+
+const LISTS: ReadonlySet<SpecTypeName> = new Set([
+  'ListToolsRequest',
+  'ListResourcesRequest',
+  'ListResourceTemplatesRequest',
+]);
+const NO_SUCH_CURSOR = 'Invalid cursor: the list has one page. Ask for it without a cursor.';
+
+function invalid(message: string): { readonly error: RpcError } {
+  return { error: { code: ProtocolErrorCode.InvalidParams, message } };
+}
