@@ -50,8 +50,8 @@ export interface ProvedKey {
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers (see `KeyBinding.answerFields`). Call this method before the server
-   * issues tokens, because an error after that would lose the tokens.
+   * Returns the response headers (see `KeyBinding.answerFields`). Call this method before the
+   * server issues tokens, because an error after that would lose the tokens.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
