@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keysOf } from '../tools/scripts/configuration/keys.ts';
-import { oauthServerConfiguration } from '../packages/portico/src/assembly/configuration.ts';
+import { oauthServerConfiguration } from '../packages/portico/src/assembly/feature-configuration.ts';
 import { ROOT } from './support/console.ts';
 
 const PAGE = readFileSync(path.join(ROOT, 'docs', 'configuration.md'), 'utf8');

@@ -160,6 +160,6 @@ test.each([
   const misnamed = featureWith({ ...step, name });
   const config = configurationWith([misnamed]).parse({ name: 'App', scopes: {}, visits: true });
   expect(() => migrationsWith(config, [misnamed])).toThrow(
-    `The feature visits adds the migration ${name}; name it oauth_server_visits_0001_`,
+    `The feature visits adds the migration ${name}; its name must begin with oauth_server_visits_0001_`,
   );
 });

@@ -22,8 +22,8 @@ export {
   configurationWith,
   oauthServerConfiguration,
   type OAuthServerConfiguration,
-} from './assembly/configuration.ts';
-export type { BrandingInput } from './assembly/configuration.ts';
+} from './assembly/feature-configuration.ts';
+export type { BrandingInput } from './assembly/feature-configuration.ts';
 export type { Outbox } from './outbox/outbox.ts';
 export type {
   Deliver,

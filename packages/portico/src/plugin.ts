@@ -18,7 +18,7 @@ import { completeHost, type HostDefaults } from './assembly/complete-host.ts';
 import { BUILT_IN_VIEWS } from './pages/views.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
-import { getApplicationKeys, configurationWith } from './assembly/configuration.ts';
+import { getApplicationKeys, configurationWith } from './assembly/feature-configuration.ts';
 import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';

@@ -10,8 +10,10 @@ export interface EngineConnection {
 }
 
 /**
- * A database engine. It connects at its first statement. The comment in `engines.ts` says how to
- * add an engine.
+ * A database engine. It connects at its first statement. To add an engine:
+ * 1. Create its folder with an `Engine` and a `Dialect`, and add its name to `SqlDialect`.
+ * 2. Add a line in `engines.ts` and in `open-database.ts`.
+ * 3. Add its URL to the error text in `open-database.ts`.
  */
 export interface Engine extends EngineConnection {
   /**

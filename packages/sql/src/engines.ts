@@ -5,10 +5,8 @@ import { POSTGRES } from './postgres/dialect.ts';
 import { SQLITE } from './sqlite/dialect.ts';
 
 /**
- * The engines by name. To add an engine:
- * 1. Create its folder, and add its name to `SqlDialect`.
- * 2. Add a line here and in `open-database.ts`.
- * 3. Add its URL to the error text in `open-database.ts`.
+ * The engines by name. For a new engine, create its folder, add its name to `SqlDialect`, and add a
+ * line here and in `open-database.ts` (see `Engine`).
  */
 export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   sqlite: SQLITE,

@@ -4,7 +4,7 @@ import { kitConfiguration } from '../../../packages/portico/src/application/keys
 import { mcpConfiguration } from '../../../packages/mcp/src/configuration.ts';
 import { administration } from '../../../packages/admin/src/feature.ts';
 import { importing } from '../../../packages/import/src/feature.ts';
-import { configurationWith } from '../../../packages/portico/src/assembly/configuration.ts';
+import { configurationWith } from '../../../packages/portico/src/assembly/feature-configuration.ts';
 import { globSync } from 'node:fs';
 import { interfacesOf, type Member } from './interfaces.ts';
 
