@@ -50,8 +50,8 @@ export interface ProvedKey {
    */
   claim(): Promise<void>;
   /**
-   * Returns the response headers (see `KeyBinding.answerFields`). Call this method before the server issues tokens, because nothing
-   * may fail after that.
+   * Returns the response headers (see `KeyBinding.answerFields`). Call this method before the
+   * server issues tokens, because nothing may fail after that.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }

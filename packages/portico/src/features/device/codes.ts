@@ -69,8 +69,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns whether the limits allow this many more requests from this network. Counts only requests
-   * of public clients that wait for an answer.
+   * Returns whether the limits allow this many more requests from this network. Counts only
+   * requests of public clients that wait for an answer.
    */
   async hasRoom(
     network: string,
