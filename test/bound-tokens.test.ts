@@ -312,7 +312,7 @@ describe('with DPoP on', () => {
     }
   });
 
-  // @shows AS-24.7
+  // @shows AS-24.7, RFC9449-8
   test('with nonces, an answer of the userinfo endpoint brings the nonce for the next proof', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     const url = `${asking.url}/oauth/userinfo`;

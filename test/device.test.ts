@@ -231,6 +231,30 @@ describe('a device', () => {
     pass(601);
   });
 
+  // @shows AS-24.3
+  test('that gets no tokens uses up no proof', async () => {
+    const { database } = portal.application;
+    const written = async () =>
+      (await database.execute('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0];
+    const box = await registerDevice(portal, { public: true });
+    const proof = () => tokenProof(newDpopKey(), portal.url, Date.now() + ahead);
+    const ask = ({ device_code }: { readonly device_code: string }) =>
+      requestWithProof(portal, box, proof(), { grant_type: DEVICE_GRANT, device_code });
+    const [waiting, denied, used] = [
+      await begin(portal, box),
+      await begin(portal, box),
+      await begin(portal, box),
+    ];
+    await decide(ada, denied, 'deny');
+    await decide(ada, used);
+    await tokensOf(await poll(portal, box, used));
+    const before = await written();
+    expect(await errorOf(await ask(waiting))).toBe('authorization_pending');
+    expect(await errorOf(await ask(denied))).toBe('access_denied');
+    expect(await errorOf(await ask(used))).toBe('invalid_grant');
+    expect(await written()).toEqual(before);
+  });
+
   // @shows AS-48.4
   test('with a proof gets tokens bound to its key, and each proof works once', async () => {
     const key = newDpopKey();

@@ -65,8 +65,10 @@ class DeviceCodeGrant implements TokenGrant {
       throw invalidGrant(`the device code belongs to the client ${found.clientId}`);
     requireSameResource(found, form.get('resource'));
     const answered = found.outcome === null ? await this.#wait(found, now) : found;
-    if (proved !== null) await proved.claim();
     const code = await this.#codeOf(answered, now);
+    // Mark the proof as used only if there is a code to exchange. Otherwise, each request of any
+    // caller who knows a refused device code would add a row to the store.
+    if (proved !== null) await proved.claim();
     return naming(code.family, () =>
       this.#exchange.exchange(code, { client, form, thumbprint: proved?.thumbprint ?? null }, now),
     );
