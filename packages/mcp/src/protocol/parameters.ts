@@ -16,15 +16,10 @@ export function readParameters<Name extends SpecTypeName>(
   if (checked === null) return invalid(`The parameters are not those of ${request.method}.`);
   // Each list has one page, so the server hands out no cursor. An empty cursor means the first
   // page.
-  const { cursor } = LISTS.has(type) ? (request.params ?? {}) : {};
+  const { cursor } = request.method.endsWith('/list') ? (request.params ?? {}) : {};
   return cursor === undefined || cursor === '' ? { checked } : invalid(NO_SUCH_CURSOR);
 }
 
-const LISTS: ReadonlySet<SpecTypeName> = new Set([
-  'ListToolsRequest',
-  'ListResourcesRequest',
-  'ListResourceTemplatesRequest',
-]);
 const NO_SUCH_CURSOR = 'Invalid cursor: the list has one page. Ask for it without a cursor.';
 
 function invalid(message: string): { readonly error: RpcError } {
