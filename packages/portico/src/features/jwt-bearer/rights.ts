@@ -65,8 +65,7 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
  * Returns the resource that the token is for, or undefined for the server's default resource.
  * `sent` is the parameter `resource` of the request. `standard` is the default resource, which the
  * request can also name if the assertion names no resource. Throws a JwsError for a malformed
- * claim.
- * Throws `invalid_target` if the request names another resource than the assertion, or if the
+ * claim. Throws `invalid_target` if the request names another resource than the assertion, or if the
  * request must choose one of several resources and does not.
  */
 export function resourceOf(
