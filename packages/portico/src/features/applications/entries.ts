@@ -62,8 +62,8 @@ export function byApplication(
 }
 
 /**
- * Returns one entry as page data. `held` contains the entry's scopes for which the user has the
- * permission now.
+ * Returns one entry as page data. `held` lists the entry's scopes that the user's permissions allow
+ * now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -103,9 +103,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the authorization was last used. Returns null if it was never used. Earlier releases
- * did not store this time. For tokens from an earlier release, returns when the authorization
- * began.
+ * Returns when the client last used the authorization, or null if it never did. Earlier releases
+ * did not store this time. For their authorizations, returns when the authorization began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);

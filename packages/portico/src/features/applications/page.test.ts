@@ -169,8 +169,8 @@ describe('the page of applications', () => {
     const whose = [ADAS, 'ada@another', 'grace@secret', 'elsewhere/ada@secret'];
     const tokens = (await Promise.all(whose.map(of))).flat();
     expect(new Set(tokens).size).toBe(3 * whose.length);
-    // These tokens must not change, because a form may come from a page of another process or of
-    // the previous release.
+    // These tokens must not change: a user may send a form that another process or the previous
+    // release rendered.
     const label = 'oauth/applications';
     expect(await of(ADAS)).toEqual([
       keyedHash('secret', `${label}/all`, 'accounts', 'ada'),

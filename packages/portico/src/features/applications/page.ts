@@ -62,8 +62,7 @@ export class ApplicationsPage {
   }
 
   /**
-   * Handles POST. Revokes all access that the user has allowed one application, or all
-   * applications.
+   * Handles POST. Revokes the user's authorizations for one application, or for all applications.
    */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
@@ -96,9 +95,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the user's active authorizations for one client, or for all clients (null), including
-   * authorizations that begin in the meantime. Afterwards, every authorization that the page
-   * reports as removed is durably revoked, even if an earlier attempt revoked it.
+   * Revokes the user's active authorizations for one client, or for all clients if `only` is null.
+   * If there is nothing to revoke, an earlier attempt may have revoked the authorizations. In that
+   * case, makes sure that their revocation is stored durably.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -131,8 +130,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns the values that the CSRF token of a form protects: one application, or all applications
- * (null).
+ * Returns the values that the CSRF token of a form protects. `clientId` is null in the form for all
+ * applications.
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

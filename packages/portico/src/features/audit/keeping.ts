@@ -6,7 +6,7 @@ import { recordAsJson } from './record.ts';
 export interface AuditStore {
   /** Stores all records or none of them. Resolves when the records are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether the store itself caused the error, and not a single record. */
+  /** Whether the store as a whole failed, rather than rejecting a single record. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -23,16 +23,16 @@ const MOST_WAITING = 10_000;
 interface Waiting {
   readonly record: AuditRecord;
   readonly done: () => void;
-  /** Whether the record is in the log, because it was not stored in time. */
+  /** Whether the record was written to the log because storing it took too long. */
   isLogged: boolean;
 }
 
 /**
- * Writes records in the order of their arrival, one statement at a time. Records that arrive while
+ * Stores records in the order of their arrival, one statement at a time. Records that arrive while
  * a statement runs share the next statement. If a record is not stored within a second, Portico
- * writes the record to the log, and the request continues. Until the store responds again, Portico
- * writes later records to the log immediately. If the store later accepts a record that is already
- * in the log, the record is in both places. The log never contains a record twice.
+ * writes it to the log, and the request continues. Until the store responds again, Portico writes
+ * further records to the log immediately. The store may still accept a record that is already in
+ * the log. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;

@@ -6,9 +6,9 @@ import { findNetwork } from '../../http/addresses.ts';
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The maximum number of events of one type per minute, in one process. In addition, each account
- * has a limit of five events per type and minute. If a sign-in names no account, the limit of five
- * applies to the network of the sign-in.
+ * The maximum number of events of one type per minute, in one process. Each account also has a
+ * limit of five events per type and minute. For a sign-in that names no account, the limit of five
+ * applies to the network that the sign-in came from.
  */
 const MOST = 300;
 

@@ -13,14 +13,15 @@ const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * The maximum number of tokens that a process sends to one host: at the same time, and per minute.
- * An application can register many clients on one host. Further tokens are sent later.
+ * The maximum number of tokens that a process sends to one host, at the same time and per minute.
+ * The limits exist because an application can register many clients on one host. The server sends
+ * further tokens later.
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
 /**
- * Creates the outbox message for each client. The server signs the token only when it delivers the
- * message.
+ * The content of the outbox message for one client. The server signs the logout token only when it
+ * delivers the message.
  */
 export interface LogoutMessage {
   readonly subject: string;
@@ -51,7 +52,7 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // If the limit for the host is reached, `retryAfter` is set. Then all other tokens for this
+      // `retryAfter` is set if the limit for the host is reached. Then all other tokens for this
       // client wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };

@@ -21,7 +21,7 @@ const ending = (familyId: string, changes: Partial<EndingFamily> = {}): EndingFa
   createdAt: LONG_AGO,
   ...changes,
 });
-/** Ends these authorizations, which lose the detail `sid`. */
+/** Ends these authorizations, and removes `sid` from the details of those that stay active. */
 const end = (...families: readonly EndingFamily[]) =>
   watched.database.transaction((connection) =>
     endFamilies({ connection, database: watched.database }, families, 'sid', NOW),

@@ -7,7 +7,7 @@ import { placeholders } from '../../store/sql/statements.ts';
 /** An authorization that the caller's transaction ends. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** If true, the authorization ends only if no tokens were issued for the authorization. */
+  /** If true, the authorization ends only if its client has never received tokens. */
   readonly keepsAccess: boolean;
   /** When the request that creates the authorization started, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -20,7 +20,9 @@ export interface EndedFamilies {
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
-  /** The ids of the authorizations that never received tokens and can no longer receive any. */
+  /**
+   * The ids of the authorizations whose clients never received tokens and can no longer get any.
+   */
   readonly unused: ReadonlySet<string>;
 }
 

@@ -2,19 +2,21 @@ import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { randomToken } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** How long a row is kept, in milliseconds. Every request ends within this time. */
+/** How long a row is kept, in milliseconds. No request runs for this long. */
 const KEPT = 3_600_000;
 /** The longest time that a host's transaction may take to commit, in milliseconds. */
 const LONGEST_TRANSACTION = 60_000;
 
-/** Corrects the stored time at which the sessions ended. Call this function after the commit. */
+/**
+ * Replaces the provisional time at which the sessions ended. Call this function after the commit.
+ */
 export type Committed = (now: number) => Promise<void>;
 
 /**
- * Records when all sessions of a user last ended. A session in which the user signed in to no
- * client has no row, but a running request may still use the session. So each request compares the
- * time when it read the session with the time recorded here. Both the request and the sign-out
- * first write the user's row, so that one waits for the other.
+ * Stores when all sessions of a user last ended. `oauth_sessions` has no row for a session in which
+ * the user signed in to no client. Therefore each request also compares this time with the time
+ * when the request read its session from the host. Requests and sign-outs first write the user's
+ * row in this table, so that one waits for the other.
  */
 export class EndedPeople {
   readonly #database: Database;
@@ -27,7 +29,7 @@ export class EndedPeople {
 
   /**
    * Returns whether an authorization may begin in a session that the server read from the host at
-   * `readAt`. The user's sessions cannot end until the caller's transaction ends.
+   * `readAt`. Until the caller's transaction ends, other requests cannot end the user's sessions.
    */
   async mayBegin(
     connection: SqlConnection,
@@ -43,8 +45,8 @@ export class EndedPeople {
 
   /**
    * Ends all sessions of the user except one. Before this transaction commits, another request may
-   * still read the old sessions from the host. So this method first stores a later time, which
-   * `Committed` corrects after the commit.
+   * still read the old sessions from the host. So this method first stores a time in the future.
+   * `Committed` corrects the time after the commit.
    */
   async end(
     connection: SqlConnection,

@@ -1,6 +1,6 @@
 import type { Database } from '@portico/sql';
 
-/** The minimum time that the server keeps a completed sign-in, in milliseconds (ninety days). */
+/** The minimum time that the server stores a completed sign-in, in milliseconds (ninety days). */
 const KEPT = 90 * 86_400_000;
 /** The time until a sign-in or session is checked again, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
@@ -78,8 +78,8 @@ function keptUntil(
 }
 
 /**
- * Removes rows that are no longer needed, and schedules the next check of the remaining rows. Skips
- * rows that another process has changed since this process read them.
+ * Removes the rows whose `until` is null, and stores `until` in the other rows. Skips rows that
+ * another process has changed since this process read them.
  */
 async function prune(
   database: Database,

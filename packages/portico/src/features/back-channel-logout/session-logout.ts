@@ -17,7 +17,7 @@ import { Sessions, type EndedClient } from './sessions.ts';
 export const LOGOUT = 'back_channel_logout';
 /** How long the server tries to reach a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The key in an authorization's details that holds the data about the session. */
+/** The key under which an authorization's details contain the data about the session. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -41,7 +41,7 @@ export class SessionLogout {
 
   /**
    * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
-   * ended since the server read the user from the host.
+   * ended since the server read the session from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -56,7 +56,7 @@ export class SessionLogout {
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
 
-  /** Returns the client's `sid` for the browser's session, or null if the session has no record. */
+  /** Returns the client's `sid` for the browser's session, or null if the client has none. */
   async sid(request: Request, clientId: string): Promise<string | null> {
     const session = await this.#sessionOf(request);
     return session === null ? null : this.#sessions.sid(session, clientId);

@@ -9,8 +9,8 @@ import { pruneSignIns } from './old-sign-ins.ts';
 /** How long the row of an ended session is kept, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * How long an authorization request may take, in milliseconds, not counting the lifetime of the
- * authorization code.
+ * The maximum duration of an authorization request without the lifetime of its code, in
+ * milliseconds.
  */
 const REQUEST_ENDED = 600_000;
 
@@ -60,7 +60,7 @@ export class Sessions {
   /** `codeTtl` is the lifetime of an authorization code, in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // Add twice the code's lifetime, because a new authorization code can replace the first one.
+    // Add twice the code's lifetime, because a second code can replace the first one.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
@@ -81,8 +81,7 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // When to check this record again. By then, the server knows whether the user has completed the
-    // sign-in.
+    // When to check this record again. By then, the sign-in is either complete or abandoned.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -165,9 +164,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the store does not know the session, adds the session as ended, so that a
-   * request that is still running cannot begin an authorization in it. Another process may insert
-   * the session's row between these statements.
+   * Ends a session. Inserts a row for the ended session if there is none, so that a request that is
+   * still running cannot begin an authorization in the session. Another process may insert the row
+   * between these statements.
    */
   async #endOne(
     connection: SqlConnection,

@@ -21,8 +21,8 @@ type LogoName = keyof typeof LOGO_PATHS;
 
 /**
  * Returns the branding of the pages, from the application's `branding` or from
- * `oauth_server:branding`. Reads the logo files immediately, so that this process keeps its logos
- * if a deployment replaces the files.
+ * `oauth_server:branding`. Reads the logo files immediately, so that a deployment that replaces the
+ * files does not change the logos of this process.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,

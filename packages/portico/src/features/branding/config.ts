@@ -28,7 +28,7 @@ const brandingSchema = z.strictObject(
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
 /**
- * The branding of the pages. Without a setting, the pages keep that part of Portico's default
+ * The branding of the pages. For each setting that is missing, the pages use Portico's default
  * design.
  */
 export interface BrandingInput {

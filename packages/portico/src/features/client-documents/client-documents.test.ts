@@ -38,8 +38,8 @@ interface Options {
 }
 
 /**
- * Creates the processes of one installation. They share a clock, a table of clients, and the web
- * that they fetch from.
+ * Creates the processes of one installation. They share a clock, a table of clients, and the
+ * documents that they fetch.
  */
 function installation() {
   let now = START;
@@ -109,7 +109,7 @@ function installation() {
   };
 }
 
-/** Returns the error page with which this call ends. */
+/** Returns the error page that this call throws. */
 async function pageOf(what: () => unknown): Promise<AuthorizationPageError> {
   try {
     await what();

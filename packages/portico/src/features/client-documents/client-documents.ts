@@ -200,10 +200,9 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. The remembered document
-   * is older if another process has stored a newer document, which may be fresh for a shorter time
-   * (RFC 9111 section 4). The remembered document is also older if an operator blocked the URL
-   * after the fetch.
+   * Whether the remembered document is at least as new as the stored one. It is older if another
+   * process has stored a newer document, even one that is fresh for a shorter time (RFC 9111
+   * section 4). It is also older if an operator blocked the URL after this process fetched it.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -215,16 +214,16 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants was unblocked by an operator, and its document has not been read
-    // since then.
+    // A client without grants was unblocked by an operator. Portico has not read its document
+    // since.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
     // The stored scopes are incomplete if the process that stored the client offered fewer scopes.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Since the client was stored, client
-   * keys, bound tokens or a profile may have been turned on or off.
+   * Whether the stored client fits the current configuration. An operator may have changed the
+   * settings for client keys, bound tokens or the profile since Portico stored the client.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -80,7 +80,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields that count as missing if their value is empty. */
+/** Fields whose empty value Portico treats as missing. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -188,11 +188,11 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 
 /**
  * Returns the keys that the client authenticates with, or null for a public client. A client uses
- * its keys if its document says so and this server accepts keys. A client is public only if its
- * document names `none` as the method or in the list of methods (OpenID Connect Relying Party
- * Metadata Choices), or names no method.
+ * its keys if its document says so and this server accepts keys. A client is public if its document
+ * names `none` as its method or in its list of methods (OpenID Connect Relying Party Metadata
+ * Choices), or names no method.
  *
- * All other clients are rejected, because the server could accept them only with weaker
+ * The server rejects all other clients, because it could accept them only with weaker
  * authentication than their documents require.
  */
 function readKeys(

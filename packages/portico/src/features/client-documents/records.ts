@@ -32,8 +32,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, and when the client's document stops being fresh. Also
-   * returns revoked clients.
+   * Returns the client whose id is this URL, and until when its document is fresh. Also returns
+   * revoked clients.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -48,12 +48,11 @@ export class DocumentClientRecords {
   /**
    * Stores the document's current contents. Returns `known` if the client already existed, and
    * `new` if it did not exist. Changes nothing and returns `revoked` if the client is revoked, or
-   * was unblocked after the document was read.
+   * if an operator unblocked it after this process read the document.
    *
-   * `replaces` is `freshUntil` of the row that was read before the document was fetched, or null if
-   * there was no row. If different contents were stored in the meantime, returns `overtaken`. The
-   * stored contents then stay, but stop being fresh, because the server cannot know which contents
-   * are newer.
+   * `replaces` is the row's `freshUntil` before the document was fetched, or null if there was no
+   * row. If another process has stored different contents since, the server cannot know which
+   * contents are newer. Then marks the stored contents as stale and returns `overtaken`.
    */
   async keepDocumentClient(
     client: Client,
@@ -100,8 +99,7 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Ends the freshness of the stored contents if they differ from the contents of this client's
-   * document.
+   * Marks the stored contents as stale if they differ from the contents of this client's document.
    */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
@@ -250,13 +248,13 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND (grants <> '' OR created_at <= ?) AND COALESCE(document_fresh_until, 0) IN (?, ?)`;
 
-/** Ends the freshness, but still tells the contents from earlier and later ones. */
+/** Marks the contents as stale. The negative time still identifies them. */
 const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = -ABS(document_fresh_until) WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND grants <> ''`;
 
 /**
- * Removes the client's redirect URIs and grants. The redirect URIs and grants are stored again when
- * a process next reads the client's document.
+ * Removes the client's redirect URIs and grants. Portico stores them again when a process next
+ * reads the client's document.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -17,10 +17,10 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
-/** A question that a user answers. */
+/** The consent request that a user answers on the device page. */
 export interface AnsweredQuestion {
   readonly id: string;
-  /** The scopes that the question showed. */
+  /** The scopes that the page showed. */
   readonly scopes: readonly string[];
 }
 
@@ -57,15 +57,15 @@ export class Approvals {
   }
 
   /**
-   * Stores the question as a consent request. An operation that ends a user's consent requests then
-   * also ends the question. Returns the question's id, which the form contains.
+   * Stores a consent request for the device page and returns its id, which the form contains. An
+   * operation that ends a user's consent requests then ends this one too.
    */
   async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
     const id = randomToken();
     await store.consentRequests.insertConsentRequest({
       idHash: tokenHash(id),
-      // No browser session has this hash, so the consent page never shows the question.
+      // No browser session has this hash, so the consent page never shows this consent request.
       browserHash: '',
       clientId: request.clientId,
       redirectUri: '',
@@ -84,9 +84,9 @@ export class Approvals {
   }
 
   /**
-   * Allows the request for the shown scopes that the user can still allow. Returns false if the
-   * request or the question can no longer be answered. If this user has already allowed the
-   * request, returns true.
+   * Allows the device request for the shown scopes that the user can still allow. Returns false if
+   * the user can no longer answer the device request or the consent request. Returns true if this
+   * user has already allowed the device request.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -98,8 +98,8 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // The question was stored before the subject is read here. So if the user is erased now, the
-    // erasure either ends the question or finds the authorization.
+    // `keepQuestion` stored the consent request before the subject is read here. If the user is
+    // erased now, the erasure either ends the consent request or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
@@ -122,8 +122,8 @@ export class Approvals {
   }
 
   /**
-   * Denies the request. Returns false if the request or the question can no longer be answered, or
-   * was allowed before.
+   * Denies the device request. Returns false if the user can no longer answer the device request or
+   * the consent request, or has already allowed access.
    */
   async deny(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, clock, store } = this.#server;
@@ -144,8 +144,8 @@ export class Approvals {
   }
 
   /**
-   * Returns the stored question if the page asked this user. Returns null if the question was
-   * removed.
+   * Returns the consent request if the page showed it to this user. Returns null if it belongs to
+   * another user or was removed.
    */
   async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {
     const found = await this.#server.store.consentRequests.findConsentRequest(tokenHash(id));

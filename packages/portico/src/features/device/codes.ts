@@ -102,7 +102,7 @@ export class DeviceCodes {
 
   /**
    * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
-   * Returns `early` if the device polled before its interval was over. The interval then grows by
+   * Returns `early` if the device did not wait for its interval. The interval then grows by
    * `growth` milliseconds.
    */
   async poll(
@@ -117,9 +117,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization, or does neither. `question` is the hash of the
-   * question that the user answers. Returns false if the request has an answer or has expired, or
-   * if the question was answered or has ended.
+   * Allows the device request and begins the authorization, or does neither. `question` is the hash
+   * of the consent request's id. Returns false if the device request already has an answer or has
+   * expired, or if the consent request has an answer or has ended.
    */
   allow(
     userHash: string,
@@ -144,7 +144,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends the requests that wait for an answer.
+   * Reads the first `limit` requests after this key, and ends those that have no answer yet.
    * Returns the number of ended requests, and the last key that was read. The key is null if there
    * are no more requests.
    */
@@ -184,8 +184,7 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// Set the interval last. In MySQL, assignments after the interval would use the interval's new
-// value.
+// Assign the interval last. In MySQL, later assignments would use its new value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -194,7 +193,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Denies a request. If the first result was lost, the statement can run again. */
+/** Denies a request. The statement can run again if its first result was lost. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

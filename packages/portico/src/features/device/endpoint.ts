@@ -23,13 +23,13 @@ const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 const INTERVAL = 5;
 /**
- * The maximum number of waiting codes for clients without a secret. There is a limit because anyone
- * can request a code.
+ * The maximum number of waiting codes for clients without a secret. Without a limit, anyone could
+ * fill the table.
  */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
 /** How many seconds a client should wait before it retries when the limit is reached. */
 const TRY_AGAIN = 60;
-/** How many user codes to try. A code is very rarely taken. */
+/** How many user codes to try. A random code is rarely in use already. */
 const ATTEMPTS = 3;
 
 /** POST /oauth/device_authorization (RFC 8628 section 3.1). */
@@ -113,8 +113,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Count again after the insert. If several requests arrive at the same time, each request counts
-   * the requests that were inserted before it.
+   * Counts again after the insert. If several requests arrive at the same time, each request then
+   * counts those that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

@@ -16,8 +16,8 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How many milliseconds before the end of its interval a device may poll. This tolerance is needed
- * because the network delays some requests more than others.
+ * How many milliseconds before the end of its interval a device may poll. The network delays some
+ * requests more than others, so exact intervals would reject correct devices.
  */
 const SLACK = 1000;
 /** How much the interval grows when a device polls too early, in milliseconds. */
@@ -36,8 +36,8 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 
 /**
  * Tells a device whether the user has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). If a device code is used a second time, nothing is revoked: the code never passes through a
- * browser, and a device may send the code in two requests at the same time.
+ * 3.5). A second use of a device code revokes nothing: the code never passes through a browser, and
+ * a device may send the code in two requests at the same time.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -74,7 +74,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Returns the request if the user has answered since the request was read. Otherwise, throws. */
+  /** Returns the request if the user has just answered it. Otherwise, throws. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };
@@ -90,8 +90,8 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /**
-   * Returns the code of an allowed request. Throws if the request was denied or used, or has
-   * expired.
+   * Returns the code of an allowed request. Throws if the request was denied, has expired, or was
+   * used before.
    */
   async #codeOf(request: DeviceRequest, now: number): Promise<AuthorizationCode> {
     const { outcome, granted } = request;
@@ -105,10 +105,7 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /**
-   * Returns the scopes that the user still has the permission for. Throws if there are no such
-   * scopes.
-   */
+  /** Returns the scopes that the user's permissions still allow. Throws if there are none. */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

@@ -4,8 +4,8 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 /** How many wrong codes a user may send in a quarter of an hour before they have to wait. */
 const FREE = 10;
 /**
- * The random number for `FailedAttempts`. With this number, a user who has to wait can never try
- * again early. This is safe, because users can slow down only themselves.
+ * The random number for `FailedAttempts`. It never lets a waiting user try early. This is safe,
+ * because users can slow down only themselves.
  */
 const NEVER = () => 1;
 
@@ -18,10 +18,7 @@ export class Guesses {
     this.#attempts = new FailedAttempts(clock, NEVER);
   }
 
-  /**
-   * Calls `find`, unless this user has to wait. If `find` returns null, the attempt counts as a
-   * wrong code.
-   */
+  /** Calls `find`, unless this user has to wait. Counts a wrong code if `find` returns null. */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
     const { provider, id } = user.reference;
     return this.#attempts.attempt([{ key: JSON.stringify([provider, id]), free: FREE }], find);

@@ -67,8 +67,8 @@ export const device = defineFeature({
         remove: (limit) => codes.removeExpired(clock() - MARGIN, limit),
       },
     };
-    // A client with a security profile cannot use the grant. If the whole server has a profile, do
-    // not offer the grant, because the server would refuse it to every client.
+    // A client with a security profile cannot use the grant. If every client has the profile, do
+    // not offer the grant at all.
     if (profiles.servers !== null) return stored;
     return {
       ...stored,

@@ -25,7 +25,7 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where users enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
-/** The name of this page in refusals. */
+/** The name of this page in error messages. */
 const PLACE = 'The page for device codes';
 
 /** What is wrong with a code. */
@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If the link contains a code, the form shows the code,
-   * but the server does not look it up.
+   * Handles GET. Shows the form for the code. If the link contains a code, the form shows it, but
+   * the server does not look it up yet.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -150,7 +150,9 @@ export class VerificationPage {
     });
   }
 
-  /** Records the answer. The form's token proves that this user saw exactly this question. */
+  /**
+   * Records the answer. The form's token proves that this user saw exactly this consent request.
+   */
   async #decide(
     visitor: Visitor,
     form: Parameters,
@@ -167,8 +169,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the user out, so that another user can sign in and enter the code. If the link contained
-   * the code, the page shows the code again after sign-in.
+   * Signs the user out, so that another user can sign in and enter the code. After the sign-in, the
+   * page shows the code again if the link contained it.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -253,8 +255,8 @@ function notOpen(): AuthorizationPageError {
 }
 
 /**
- * Returns the question that this form answers. The form's token begins with the id of the question.
- * Throws if the token is not valid.
+ * Returns the consent request that this form answers. The form's token begins with its id. Throws
+ * if the token is not valid.
  */
 function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
   const scope = form.get('scope') ?? '';
@@ -276,7 +278,7 @@ function codeForm({ user }: Visitor): readonly string[] {
 
 /**
  * Returns the values that the token of the answer form protects: the code, the scopes, the user and
- * the question.
+ * the consent request.
  */
 function answerForm(
   { user }: Visitor,

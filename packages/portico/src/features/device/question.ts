@@ -7,7 +7,7 @@ import type { Words } from '../../pages/words.ts';
 import type { OpenRequest } from './approvals.ts';
 import type { DeviceQuestion } from './view.ts';
 
-/** Returns the page's question for the user. */
+/** Returns the consent request as page data. */
 export function deviceQuestion(
   { request, client, scopes }: OpenRequest,
   { config, scopes: catalog, resources, scopeHeadings: headings, clock }: Server,

@@ -46,7 +46,7 @@ export function readUserCode(typed: string): string | null {
 
 /**
  * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
- * normalize. If a user types more, the page shows only the beginning again.
+ * normalize. The page then shows only the beginning of the text again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

@@ -40,7 +40,7 @@ describe('A configuration that contradicts itself', () => {
   });
 });
 
-/** Returns why the server does not issue an unbound token. Returns null if the server issues it. */
+/** Returns why the server refuses to issue an unbound token, or null if the server issues it. */
 function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[], scopes = SCOPES) {
   try {
     new BindingDemands(mode, scopes).require(client, named, null);

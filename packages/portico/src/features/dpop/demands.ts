@@ -57,13 +57,13 @@ export class BindingDemands {
    * token is bound to, or null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // If DPoP is off, another feature has bound the token to this key, so the key does not count
-    // here.
+    // If DPoP is off, another feature has bound the token to this key. The DPoP requirements below
+    // are then still unmet.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // DPoP was turned off after the client began to require DPoP. Refuse the token, because an
-    // unbound token would be less safe.
+    // DPoP was turned off after the client began to require it. An unbound token would be less safe
+    // than the client expects.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

@@ -12,16 +12,16 @@ const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;
 
 /**
- * The name for the encryption. It is not a valid cookie name, so an encrypted cookie is never
- * accepted as a nonce.
+ * The purpose of the encryption. It is not a valid cookie name, so the server never accepts an
+ * encrypted cookie as a nonce.
  */
 const NAME = '; dpop nonce';
 
 /**
  * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8). A nonce is the
  * encrypted time. Every process of the installation can create and decrypt nonces, so the server
- * stores nothing. A client that sends no nonce or an old nonce gets a new nonce and repeats its
- * request.
+ * stores nothing. If a client sends no nonce or an old nonce, the server sends a new nonce, and the
+ * client repeats its request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;

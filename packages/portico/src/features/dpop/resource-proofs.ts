@@ -7,8 +7,8 @@ import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
- * A request's proof, and the server that has marked it as used. The same server may check a request
- * several times, but marks the proof as used only once.
+ * A request's proof, and the server that has marked the proof as used. A server may check the same
+ * request several times, but must mark the proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
@@ -50,8 +50,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Checks the proof. Marks the proof as used only after all checks, so that a request with another
-   * key does not use up the proof.
+   * Checks the proof. Marks the proof as used only after all checks, so that a rejected request
+   * does not use up the proof.
    */
   async #judge(
     request: Request,
@@ -81,9 +81,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request, independent of the `Host` header. Returns null if URL
-   * parsers would change the target. A router may see another path in such a target, so the server
-   * accepts no proof for it.
+   * Returns the public URL of the request, independent of the `Host` header. Returns null if a URL
+   * parser would change the request target. The application's router could then see another path
+   * than the proof was checked for.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

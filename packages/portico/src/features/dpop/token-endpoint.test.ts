@@ -46,8 +46,8 @@ interface Started extends StartedWithout {
 }
 
 /**
- * Returns the binding of tokens at this endpoint. Adds a step for each proof that is marked as used
- * and for each issued nonce.
+ * Returns the DPoP binding of this endpoint. Adds a step for each proof that it marks as used and
+ * for each nonce that it issues.
  */
 function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
   const uses = new Set<string>();

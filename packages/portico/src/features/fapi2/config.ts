@@ -16,7 +16,7 @@ export interface Fapi2Config {
   readonly profile?: 'fapi2' | undefined;
 }
 
-/** The names of the algorithms must exist in the types, even if no feature signs with them. */
+/** Adds the names of the profile's algorithms to the types, even if no feature signs with them. */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;

@@ -67,7 +67,7 @@ describe('the configuration of a server of the profile', () => {
     expect(problems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
       `oauth_server:${key}`,
     ]);
-    // The changes do not affect other clients.
+    // For clients without the profile, the same changes are allowed.
     expect(problems({ ...OFF, ...changes })).toEqual([]);
     expect(completed({ ...OFF, ...changes })).toEqual({ ...OFF, ...changes });
   });

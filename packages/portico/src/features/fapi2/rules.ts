@@ -52,11 +52,11 @@ export interface ProfileRule {
    */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Returns why a client cannot use the profile, or null if it can. Portico checks this whenever
-   * the client is used.
+   * Returns why a client cannot use the profile, or null if it can. Portico checks this at every
+   * request of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /** Like `client`, but Portico checks this only when the client is registered. */
+  /** Like `client`, but Portico checks this only when it registers the client. */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
@@ -297,8 +297,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Returns why a client cannot use the profile, or null if it can. `when` selects the rules for
- * every use or for registration.
+ * Returns why a client cannot use the profile, or null if it can. `when` selects which rules apply:
+ * those for every use, or those for registration.
  */
 export function clientProblem(
   client: ClientMetadata,

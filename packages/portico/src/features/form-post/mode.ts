@@ -9,8 +9,8 @@ import { told } from '../../pages/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * Matches an origin that a content security policy can name. Excludes IPv6 addresses. Also excludes
- * characters that URLs allow in a host, but that end a source or a directive in a policy.
+ * Matches an origin that a content security policy can name. Excludes IPv6 addresses, and hosts
+ * with characters that would end a source or a directive in the policy.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**

@@ -6,8 +6,8 @@ import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
 /**
- * Returns the checks for a readiness probe. Together, they run three statements and list the key
- * directory.
+ * Returns the checks for a readiness probe. All checks together run three statements and list the
+ * key directory.
  */
 export function healthChecks({
   database,
@@ -29,7 +29,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Skip this check if tables are missing. The schema check reports missing tables.
+      // Skip this check while tables are missing. The schema check reports them.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },
@@ -43,7 +43,7 @@ export function healthChecks({
     },
     async key() {
       const published = await keys.published().catch((error: unknown) => {
-        // Without a key, the key ring asks the store whether a key is needed.
+        // Without a key, the key ring asks the store whether a client needs a key.
         if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
         throw error;
       });

@@ -13,8 +13,9 @@ const healthPath = z.union([
 ]);
 
 /**
- * Returns why a probe cannot have this path, or null if the path is valid. Each path must have only
- * one spelling. An empty path is rejected, because it would match the whole application.
+ * Returns why a probe cannot have this path, or null if the path is valid. Rejects an empty path,
+ * because it would match the whole application. Rejects paths that can be written in more than one
+ * way.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn this probe off, set it to false';

@@ -19,8 +19,8 @@ export function healthEndpoints(health: Health, paths: HealthPaths): readonly En
   /** Responds without a check, because any response shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests. Otherwise, responds with 503. The body
-   * contains the state of each part.
+   * Responds with 200 if the process can receive requests, and with 503 otherwise. The body
+   * contains the state of the store, the schema and the key.
    */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();

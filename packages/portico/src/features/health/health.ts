@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 
 /**
  * What a server needs to handle requests: its store, its schema, and a signing key if a client
- * needs a signing key.
+ * needs one.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
@@ -12,8 +12,8 @@ export type HealthState = 'ok' | 'failing' | 'unknown';
 /** The result of a readiness probe. */
 export interface Readiness {
   /**
-   * `stopping` means that the process has received the signal to stop. In that case, nothing is
-   * checked.
+   * `stopping` means that the process has received the signal to stop. The server then checks
+   * nothing.
    */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
@@ -77,13 +77,12 @@ export class Health {
   }
 
   /**
-   * Returns whether the server can receive requests now. The result may be one second old. Takes at
-   * most two seconds. A server whose store does not respond in that time is not ready. Never
-   * rejects.
+   * Returns whether the server can receive requests now. The result may be one second old. If the
+   * store does not respond within two seconds, the result is `not_ready`. Never rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, the stored result would look new for too long, so do not use it.
+    // If the clock was set back, the age of the stored result is unknown, so do not use the result.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();

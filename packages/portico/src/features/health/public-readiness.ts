@@ -6,8 +6,8 @@ const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
 const STATES: readonly HealthState[] = ['failing', 'unknown'];
 
 /**
- * Requests the readiness probe at the public address. A proxy that does not forward probes is not
- * an error, because probes can go to each process directly.
+ * Requests the readiness probe at the public URL. It is not an error if a proxy does not forward
+ * the probe, because probes can go to each process directly.
  */
 export async function examineReadiness(
   url: string,

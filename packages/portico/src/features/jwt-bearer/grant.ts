@@ -33,7 +33,7 @@ const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
-/** How long after the authorization the server may issue its token, in milliseconds. */
+/** How long after an authorization began the server may issue its token, in milliseconds. */
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
@@ -88,7 +88,7 @@ class JwtBearerGrant implements TokenGrant {
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
-    // Mark the assertion as used last, so that a refused request does not use up the assertion.
+    // Mark the assertion as used last, so that a rejected request does not use it up.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
@@ -148,16 +148,15 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Require the account's own reference. If an account had two references, ending the access for
-    // one reference would not end the access for the other.
+    // Require the account's own reference. If an account had two references, access ended for one
+    // reference would continue under the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of these scopes. If neither the
-   * assertion nor the request names scopes, returns all scopes that the client and the resource
-   * share.
+   * Returns the scopes if the client and the resource have all of them. If `scopes` is null,
+   * returns all scopes that the client and the resource share.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -177,9 +176,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /**
-   * Returns the scopes that the user has the permission for. Throws if there are no such scopes.
-   */
+  /** Returns the scopes that the user's permissions allow. Throws if there are none. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -192,8 +189,8 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Begins the authorization. Throws if the user or an operator has ended the access in the
-   * meantime.
+   * Begins the authorization. Throws if the user or an operator has ended the client's access in
+   * the meantime.
    */
   async #begin(
     { assertion, person, scopes, audience }: Granted,
@@ -202,8 +199,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the user is erased at the same time, the subject is removed before this row. So either the
-    // call below assigns a new subject, or the authorization does not begin.
+    // If the user is erased at the same time, the erasure removes the subject before this row. So
+    // either the call below assigns a new subject, or the authorization does not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted records about access from organizations that no client used for ninety
-     * days. Missing if `jwt_bearer_grant` is off.
+     * How many records about access from organizations were deleted because no client used the
+     * access for ninety days. Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }

@@ -42,7 +42,7 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /** Returns the links of the subject in all tenants, including earlier tenants of the issuer. */
+  /** Returns the subject's links in all tenants, including the issuer's earlier tenants. */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,

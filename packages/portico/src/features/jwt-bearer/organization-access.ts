@@ -13,8 +13,8 @@ import type { Pair, Pairs } from './pairs.ts';
 const LONGEST = 255;
 
 /**
- * Manages access from identity providers of organizations: the links between their subjects and
- * accounts, and access that has ended.
+ * Manages the access that organizations' identity providers give: the links between their subjects
+ * and accounts, and access that has ended.
  */
 export class OrganizationAccess implements GivenAccess {
   readonly #server: Server;
@@ -30,7 +30,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Returns the account of the issuer's subject, or null. `issuedAt` is when a token was issued, in
-   * milliseconds since 1970. Links created later do not count.
+   * milliseconds since 1970. Ignores links that were created later.
    */
   async accountFor(
     { issuer, tenant, subject }: AssertedAccount,
@@ -134,9 +134,9 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Allows ended access again. From now on, organizations can give this client access to this
-   * account again. If `clientId` is null, allows the access of all clients again, but not access
-   * that was ended for a single client. Throws an AccessError if the access was not ended.
+   * Lets organizations give this client access to this account again, after the access was ended.
+   * If `clientId` is null, this covers all clients except those whose access was ended
+   * individually. Throws an AccessError if the access was not ended.
    */
   async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
@@ -164,7 +164,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Whether Portico or the host knows the user. Asks the host last, so that an operator can end
-   * stored access even if the host does not respond.
+   * access of a stored user even while the host does not respond.
    */
   async #isKnown(person: PersonReference): Promise<boolean> {
     const { store, host } = this.#server;
@@ -174,7 +174,7 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes the authorizations that began through the link, so that lists no longer show them. */
+  /** Revokes the authorizations that began through the link, so that lists stop showing them. */
   async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());

@@ -12,8 +12,8 @@ export interface Pair {
 
 /**
  * Reads and writes access from organizations (`oauth_given_access`), and the users for whom the
- * access of all clients was ended (`oauth_given_access_ended`). Only clients that an operator
- * allowed afterwards can access the account of a user in the second table.
+ * access of all clients was ended (`oauth_given_access_ended`). For a user in the second table,
+ * only clients that an operator has allowed since then have access.
  */
 export class Pairs {
   readonly #database: Database;
@@ -26,8 +26,8 @@ export class Pairs {
 
   /** Adds the row that `begin` needs. Call this method before you read the user's subject. */
   async prepare(pair: Pair, now: number): Promise<void> {
-    // Set an earlier time, so that `begin` changes the row. A write that changes nothing would not
-    // conflict with writes on other Galera nodes.
+    // Store an earlier time, so that `begin` changes the row. On Galera, a write that changes
+    // nothing would not conflict with the writes of other nodes.
     await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
   }
 
@@ -79,8 +79,8 @@ export class Pairs {
   }
 
   /**
-   * Allows ended access again, for tokens issued from now on. Returns false if the access was not
-   * ended.
+   * Allows ended access again, but not for tokens that were issued earlier. Returns false if the
+   * access was not ended.
    */
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
@@ -91,8 +91,8 @@ export class Pairs {
   }
 
   /**
-   * Undoes `endAll`, for tokens issued from now on. Access that was ended for one client stays
-   * ended. Returns false if there is nothing to undo.
+   * Undoes `endAll`, but not for tokens that were issued earlier. Access that was ended for one
+   * client stays ended. Returns false if there is nothing to undo.
    */
   allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
     return this.#database.transaction(async (connection) => {
@@ -104,8 +104,8 @@ export class Pairs {
   }
 
   /**
-   * Removes the stored data about the user. Ended access stays ended, but its rows then contain a
-   * hash instead of the user. Returns false if nothing was stored.
+   * Removes the stored data about the user. Rows with ended access stay, but contain a hash instead
+   * of the user. Returns false if nothing was stored.
    */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     let changed = 0;
@@ -115,8 +115,8 @@ export class Pairs {
   }
 
   /**
-   * Removes at most `limit` rows that were not used since this time. Keeps rows in which the user
-   * or an operator has ended or allowed access.
+   * Removes at most `limit` rows that no client has used since this time. Keeps rows in which the
+   * user or an operator has ended or allowed access.
    */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
@@ -186,8 +186,8 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
 /**
- * Also sets the user's reference again. The reference is missing if the user was erased after the
- * access ended.
+ * Also stores the user's reference again, because erasing the user removes it from rows with ended
+ * access.
  */
 const ALLOW = `UPDATE oauth_given_access
   SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
@@ -196,8 +196,8 @@ const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
 
 /**
- * Removes the user's reference from rows with ended access. Rows with active access are deleted
- * instead, because `endAll` could not find these rows without the reference.
+ * Removes the user's reference from rows with ended access. Deletes rows with active access,
+ * because `endAll` could not find them without the reference.
  */
 const FORGET = [
   'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',

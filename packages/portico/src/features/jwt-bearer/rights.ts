@@ -8,8 +8,8 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 /** Reads which access an assertion grants (ID-JAG section 4.4.1). */
 
 /**
- * Claims that this server does not support. Two of these claims restrict the assertion in a way
- * that the server cannot enforce. The third claim (`act`) says that another party acts for the
+ * Claims that this server does not support. `authorization_details` and `aud_tenant` restrict the
+ * assertion in a way that the server cannot enforce. `act` says that another party acts for the
  * user, which the server's tokens cannot express (RFC 8693 section 4.1).
  */
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
@@ -48,9 +48,9 @@ export function requireSupported(claims: JsonObject): void {
 }
 
 /**
- * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim,
- * turns an OAuthError from `decide` into a JwsError, because the wrong value comes from the
- * assertion (MCP, Enterprise-Managed Authorization section 7.6.2).
+ * Calls `decide`, which checks the resource or the scopes. If the assertion contains the claim, a
+ * wrong value comes from the assertion, not from the request. Then turns an OAuthError from
+ * `decide` into a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
  */
 export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
   try {
@@ -65,8 +65,8 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
  * Returns the resource that the token is for, or undefined for the server's default resource.
  * `sent` is the parameter `resource` of the request. `standard` is the default resource, which the
  * request can also name if the assertion names no resource. Throws a JwsError for a malformed
- * claim. Throws `invalid_target` if the request names another resource than the assertion, or if the
- * request must choose one of several resources and does not.
+ * claim. Throws `invalid_target` if the request names a resource that the assertion does not name,
+ * or if the assertion names several resources and the request chooses none.
  */
 export function resourceOf(
   { resource }: JsonObject,
@@ -92,11 +92,10 @@ export function resourceOf(
 }
 
 /**
- * Returns the scopes that both the assertion and the request name, without scopes that have no
- * effect here. If only the assertion or only the request names scopes, returns these scopes. If
- * neither names scopes, returns null. Throws a JwsError for a malformed claim. Throws
- * `invalid_scope` for a malformed parameter, or if the assertion and the request have no scope in
- * common.
+ * Returns the scopes that both the assertion and the request name. If only one of them names
+ * scopes, returns these scopes. If neither names scopes, returns null. Leaves out scopes that have
+ * no effect here. Throws a JwsError for a malformed claim. Throws `invalid_scope` for a malformed
+ * parameter, or if the assertion and the request have no scope in common.
  */
 export function scopesOf(
   { scope }: JsonObject,

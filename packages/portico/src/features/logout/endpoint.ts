@@ -69,9 +69,9 @@ export class LogoutEndpoint {
   /**
    * Handles POST. The form contains a client's request or the user's answer.
    *
-   * Browsers send no session cookie with a form from another site. So the response to a client's
-   * request is always a redirect, and the browser continues with GET. If the user's answer arrives
-   * without a session cookie, the browser also continues with GET.
+   * A form from another site comes without the session cookie. Therefore the response to a client's
+   * request is always a redirect, and the browser continues with GET. The browser also continues
+   * with GET if the user's answer comes without a session cookie.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await readValid(() => formParameters(request));
@@ -92,9 +92,9 @@ export class LogoutEndpoint {
   }
 
   /**
-   * Ends the session. The browser returns to the client only if an operator registered the client
-   * or the user has used the client. Without this rule, anyone could register a client to get a
-   * link from this server to any site.
+   * Ends the session. Sends the browser back to the client only if an operator registered the
+   * client or the user has used it. Otherwise, anyone could register a client and create links from
+   * this server to any site.
    */
   async #signOut(
     { request, user }: Visitor,
@@ -104,7 +104,7 @@ export class LogoutEndpoint {
     const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
-    // Any site can link to the host's sign-out page. So after that page, redirect the browser only
+    // Any site can link to the host's sign-out page. So after that page, send the browser back only
     // to a client that an operator registered.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
@@ -194,8 +194,8 @@ async function readValid(read: () => Parameters | Promise<Parameters>): Promise<
 }
 
 /**
- * Whether the browser opens a page that the user sees. An image on another site or a page that is
- * loaded in advance must not sign users out.
+ * Whether the browser opens a page that the user sees. An image on another site or a preloaded page
+ * must not sign users out.
  */
 function isOpened({ headers }: Request): boolean {
   const isAhead = headers.has('sec-purpose') || headers.has('purpose');

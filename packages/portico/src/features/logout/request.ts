@@ -16,7 +16,7 @@ import { IdTokenHints } from './hints.ts';
 /** The metadata field for the URIs to which browsers may return after sign-out. */
 export const REDIRECT_URIS = 'post_logout_redirect_uris';
 
-/** The data about a request that the browser keeps, in encrypted form, while the user decides. */
+/** The data about a sign-out request that the browser stores, encrypted, until the user decides. */
 export interface KeptRequest {
   /** The client that sent the request, or null if unknown. */
   readonly clientId: string | null;
@@ -27,7 +27,8 @@ export interface KeptRequest {
   /** The `sid` of the client's valid ID token, or null. */
   readonly sid: string | null;
   /**
-   * Where the browser goes after sign-out, together with `state`. Null for a page of this server.
+   * Where this server redirects the browser after sign-out, together with `state`. Null if the
+   * browser stays on a page of this server.
    */
   readonly redirectUri: string | null;
   readonly state: string | null;
@@ -41,7 +42,7 @@ export interface KeptRequest {
 export interface LogoutRequest extends KeptRequest {
   /** The client's name if an operator registered the client. Otherwise null. */
   readonly clientName: string | null;
-  /** Whether an operator registered the client. If false, anyone may have registered the client. */
+  /** Whether an operator registered the client. If false, the client may have registered itself. */
   readonly isVerified: boolean;
 }
 
@@ -64,7 +65,7 @@ export class LogoutRequests {
 
   /**
    * Checks a request. If the client or the URI is not registered, throws an error that shows a page
-   * and does not redirect. If the hint is not valid, the request proves nothing, so the browser
+   * and does not redirect. If the hint is not valid, the request has no subject, so the browser
    * stays on this server.
    */
   async read(request: Request, parameters: Parameters): Promise<LogoutRequest> {
@@ -96,7 +97,7 @@ export class LogoutRequests {
    * client or URI no longer exists.
    *
    * If the request has already ended the session, a missing client or URI is not an error. The
-   * request is then returned without a redirect URI.
+   * method then returns the request without a redirect URI.
    */
   async reopen(request: Request, kept: KeptRequest): Promise<LogoutRequest> {
     const { clock, config } = this.#server;

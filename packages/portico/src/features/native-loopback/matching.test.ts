@@ -19,7 +19,7 @@ test.each([
   'http://127.0.0.1:49152/callback?from=1',
   'http://127.0.0.1:1/callback?from=1',
   'http://127.0.0.1:65535/callback?from=1',
-  // Port 80, the default port of http, is not in the URI.
+  // Port 80 is the default port of http, so URL parsers drop it.
   'http://127.0.0.1/callback?from=1',
   'http://[::1]:49152/callback',
   'http://localhost:49152/callback',

@@ -3,10 +3,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { ERROR, errorAnswer, pageErrorAnswer, type Operation } from '../../endpoints/operation.ts';
 import { endpointOperations } from './endpoint-operations.ts';
 
-/**
- * The version of the HTTP interface. The version changes only when callers have to change their
- * requests.
- */
+/** The version of the HTTP interface. It changes only when clients must change their requests. */
 const VERSION = '1';
 
 /** Returns the OpenAPI 3.1 document of a server's endpoints, ordered by path. */
@@ -48,7 +45,7 @@ export async function openApiDocument(
 }
 
 /**
- * Returns the path that clients request. The path contains `base_path`, even if a proxy removes
+ * Returns the path that clients request. It contains `base_path`, even if a proxy removes
  * `base_path` from requests.
  */
 function publicPath(

@@ -20,7 +20,7 @@ import {
 } from '../../endpoints/operation.ts';
 
 /**
- * Returns the description of an endpoint that every server has, or undefined for any other name.
+ * Returns the description of an endpoint that every server has. Returns undefined for other names.
  */
 export function endpointOperations(
   { grantTypes }: AuthorizationServer,

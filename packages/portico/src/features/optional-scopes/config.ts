@@ -16,11 +16,11 @@ export const optionalScopesShape = {
 
 /** The scopes that a user can choose on the consent page. A scope can be in both lists. */
 export interface OptionalScopesInput {
-  /** The scopes that a user can leave out if a client requests these scopes. */
+  /** The scopes that a user can leave out when a client requests them. */
   readonly leave_out?: readonly string[] | undefined;
   /**
-   * The scopes that a user can add if a client does not request these scopes. Use this setting for
-   * hosts that always request the same scopes, such as Codex.
+   * The scopes that a user can add when a client does not request them. Use this setting for hosts
+   * that always request the same scopes, such as Codex.
    */
   readonly add?: readonly string[] | undefined;
 }

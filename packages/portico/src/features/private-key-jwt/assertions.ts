@@ -99,8 +99,8 @@ class Verifier {
   }
 
   /**
-   * Throws unless this server is the only audience. If the assertion named another server too, that
-   * server could use the assertion here.
+   * Throws unless this server is the only audience. If an assertion also named another server, that
+   * server could send the assertion here and act as the client.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
@@ -152,7 +152,7 @@ class Verifier {
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
     // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
-    // the assertion's id.
+    // its id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

@@ -16,7 +16,7 @@ const setOf = (kid: string, count = 1) => ({
 const named = (kid: string) => (keys: readonly PublicKey[]) => keys.some((key) => key.kid === kid);
 const SECOND = 1000;
 
-/** Creates a source whose published keys the test sets. `asked` contains the fetches. */
+/** Creates a source. The test sets the keys that clients publish, and `asked` lists the fetches. */
 function start() {
   const published = new Map<string, object | Error>();
   const asked: string[] = [];
@@ -61,8 +61,8 @@ function start() {
     source,
     client,
     /**
-     * Returns whether the client has a key with this id. If that is unknown, returns after how many
-     * seconds to try again.
+     * Returns whether the client has a key with this id. If the keys cannot be fetched, returns
+     * after how many seconds to try again.
      */
     has: async (at: string, kid: string, registeredBy?: KeyedClient['registeredBy']) => {
       try {
@@ -101,7 +101,7 @@ describe('published keys', () => {
     expect([await has('/a', 'c'), asked.length]).toEqual([false, 2]);
     state.now += 1;
     expect([await has('/a', 'c'), asked.length]).toEqual([true, 3]);
-    // After the clock was set back, the source must not wait longer than before.
+    // When the clock is set back, the source must not wait longer than before.
     published.set('/a', setOf('d'));
     state.now -= 3600 * SECOND;
     expect([await has('/a', 'd'), asked.length]).toEqual([true, 4]);

@@ -15,8 +15,8 @@ import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the keys are in the client's document. If true, Portico fetches the document again,
- * because the stored keys are as old as the last authorization.
+ * Whether the keys are in the client's document. If so, Portico fetches the document again, because
+ * the stored copy dates from the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
@@ -26,9 +26,9 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * How long a fetched key set is used without another fetch, in milliseconds. After a client
- * withdraws a key, Portico accepts the key for at most an hour, even if the cache headers allow
- * more time.
+ * How long Portico uses a fetched key set before it fetches the set again, in milliseconds. After a
+ * client withdraws a key, Portico accepts the key for at most this hour, even if the cache headers
+ * allow more time.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
@@ -71,17 +71,17 @@ export class ClientKeySource {
   readonly #source: ClientSource | null;
   /** The parsed keys, by the stored string that contains them. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Fetches keys for client documents. Anyone can publish a document that names any URL, and then
-  // send assertions for its client. These fetches and their failures must not affect registered
-  // clients, so their keys are fetched separately.
+  // Fetches the keys of clients with documents. Anyone can publish a document that names any URL,
+  // and then send assertions for its client. Separate fetches prevent such clients from using up
+  // the limits of registered clients.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
   readonly #newFetchJson: () => FetchJson;
 
   /**
-   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
-   * not registered. `source` is null if the server accepts only registered clients.
+   * `newFetchJson` creates a fetch function with its own limits. `source` finds clients that are
+   * not registered. It is null if the server accepts only registered clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -97,10 +97,7 @@ export class ClientKeySource {
     this.#newFetchJson = newFetchJson;
   }
 
-  /**
-   * Returns the problems of the client's current keys, or an empty list. Fetches published keys
-   * again.
-   */
+  /** Fetches published keys again. Returns the problems of the client's keys, or an empty list. */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
       return keySetProblems(await this.#keySetOf(client), client.keys.algorithm);
@@ -111,9 +108,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns whether `fits` is true for the client's keys. If `fits` is false for previously fetched
-   * keys, Portico fetches the published keys again, at most once a minute. Throws a ClientKeysError
-   * if Portico knows no keys and cannot fetch any.
+   * Returns whether `fits` is true for the client's keys. If `fits` is false for keys that were
+   * fetched earlier, Portico fetches them again, at most once a minute. Throws a ClientKeysError if
+   * Portico has no keys and cannot fetch any.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -148,7 +145,7 @@ export class ClientKeySource {
   }
 
   /**
-   * Read only the keys in the document. Other changes to the document apply at the next
+   * Reads only the keys in the document. Other changes to the document take effect at the next
    * authorization.
    */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
@@ -225,7 +222,7 @@ class PublishedKeys {
   }
 
   /**
-   * Fetches the keys. On failure, keys that are still fresh stay in use, and Portico waits before
+   * Fetches the keys. If the fetch fails, Portico still uses keys that are fresh, and waits before
    * the next fetch.
    */
   async #fetch(url: string, clientId: string): Promise<Published> {
@@ -266,7 +263,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name under which the limits count these fetches. */
+/** Returns the name under which the limits for fetches count this client. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
@@ -276,8 +273,8 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
 }
 
 /**
- * Forgets the oldest sets when there are too many keys, because anyone can publish a very large
- * set.
+ * Forgets the least recently used sets when there are too many keys, because anyone can publish a
+ * very large set.
  */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;

@@ -10,8 +10,8 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
  * One key of each kind, from the examples in RFC 7515 (appendices A.2 and A.3) and RFC 8037
- * (appendix A.1). No client has these keys. Their private keys are public, so Portico ignores the
- * result of each verification with these keys.
+ * (appendix A.1). The private keys are public, so Portico ignores the results of verifications with
+ * these keys.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -38,7 +38,7 @@ const NO_KEYS: ClientKeys = {
 };
 
 /**
- * Returns a substitute for a client that does not exist or has no keys, so that the response takes
+ * Returns a substitute for a client that does not exist or has no keys. With it, the response takes
  * as long as for a real client. The server never accepts a signature for this substitute.
  */
 export function decoyClient(clientId: string): KeyedClient {
@@ -52,7 +52,7 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * Verifies the signature with an example key, if the client has no suitable key. This takes as long
+ * If the client has no suitable key, verifies the signature with an example key. This takes as long
  * as a real verification.
  */
 export function checkDecoySignature(assertion: Jws): void {

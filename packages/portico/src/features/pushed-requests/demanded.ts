@@ -2,10 +2,9 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * Returns the error for an authorization request that the client did not push although it had to
- * (RFC 9126 sections 5 and 6). Returns null if the client did not have to push the request. A
- * client that is registered to push its requests gets the error even while the server does not
- * accept pushed requests.
+ * Returns an error if the client had to push its authorization request but did not (RFC 9126
+ * sections 5 and 6). Otherwise returns null. A client that is registered to push its requests gets
+ * the error even while the server does not accept pushed requests.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

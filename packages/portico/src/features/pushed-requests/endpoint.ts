@@ -14,8 +14,8 @@ import { pushingClients } from './pushing-clients.ts';
 export const PAR_PATH = '/oauth/par';
 
 /**
- * Handles POST /oauth/par (RFC 9126): checks and stores an authenticated client's authorization
- * request.
+ * Handles POST /oauth/par (RFC 9126). Authenticates the client, and checks and stores its
+ * authorization request.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
@@ -56,17 +56,16 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Mark the proof as used last. Each used proof is a row in the store. If a refused request used
-    // a proof, an attacker could create any number of rows.
+    // Mark the proof as used last. Each used proof is a row in the store. If rejected requests used
+    // up proofs, an attacker could create any number of rows.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
 }
 
 /**
- * Returns the parameter that binds the code to the key of the proof (RFC 9449 section 10.1).
- * Returns an empty list if the form already contains this parameter. Throws if the form names
- * another key.
+ * Returns the parameter that binds the code to the proof's key (RFC 9449 section 10.1). Returns an
+ * empty list if the form already contains the parameter. Throws if the form names another key.
  */
 function getKey(
   form: Parameters,

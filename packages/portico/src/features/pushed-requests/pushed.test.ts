@@ -178,7 +178,7 @@ describe('a request_uri', () => {
         more,
         `the request_uri: ${other}`,
       ]);
-    // A parameter without a value counts as missing.
+    // A parameter without a value is treated as missing.
     const id = idOf(`client_id=app&request_uri=${OURS}`);
     expect(idOf(`client_id=app&request_uri=${OURS}&request_uri=&request=`)).toBe(id);
     expect(idOf(`request_uri=&client_id=app&request_uri=${OURS}`)).toBe(id);

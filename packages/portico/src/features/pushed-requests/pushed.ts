@@ -30,9 +30,9 @@ const LIFETIME = 60;
  * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
  * (decision 44).
  *
- * The request's id is derived from the `request_uri` and the client. The id identifies the pushed
- * request, the browser's cookie during sign-in, and the consent request. So only the first user who
- * opens the `request_uri` is asked for consent.
+ * The request's id is derived from the `request_uri` and the client. The same id identifies the
+ * pushed request, the browser's cookie during sign-in, and the consent request. As a result,
+ * Portico asks only the first user who opens the `request_uri` for consent.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -42,8 +42,8 @@ export class PushedRequests implements DirectRequests {
   }
 
   /**
-   * Stores a pushed request until it is used, and returns its `request_uri`. Throws a NotNowError
-   * if the limit is reached.
+   * Stores a pushed request until a browser uses it, and returns its `request_uri`. Throws a
+   * NotNowError if the limit is reached.
    */
   async keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest> {
     const { store, host, pruning, clock } = this.#server;
@@ -106,8 +106,8 @@ function deriveRequestId(secret: string, clientId: string): string {
 }
 
 /**
- * Whether the request counts towards the limit for unverified clients. A request of an
- * authenticated client that an operator registered does not count.
+ * Whether the request counts towards the limit for unverified clients. A request does not count if
+ * its client has authenticated and an operator registered it.
  */
 function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

@@ -9,7 +9,7 @@ export interface KeptAuthentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** The key in an authorization's details that holds the authentication. */
+/** The key under which an authorization's details contain the authentication. */
 const KEPT_AS = 'authentication';
 
 /**

@@ -21,8 +21,7 @@ import { toDetails } from './authentication.ts';
 
 /**
  * Sends a user to a page of the host if a request requires them to authenticate again (OpenID
- * Connect Core section 3.1.2.1). Sends the user there only once per request, so that the browser
- * cannot get into a loop.
+ * Connect Core section 3.1.2.1). Does so only once per request, to avoid a redirect loop.
  */
 export class Reauthentication implements Interaction {
   readonly #server: Server;
@@ -46,7 +45,7 @@ export class Reauthentication implements Interaction {
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    // Clients request levels as a preference, so a missing level never causes an error (OpenID
+    // Levels in a request are only a preference, so a missing level never causes an error (OpenID
     // Connect Core section 5.5.1).
     const mayStay = isReached || visit.isBack || asked.silent === true;
     if (!isFresh && visit.isBack) return { refusal: notFresh(known) };
@@ -75,10 +74,10 @@ export class Reauthentication implements Interaction {
   }
 
   /**
-   * Whether the request is for this user. If the request contains an `id_token_hint` for another
-   * user, the server must not send a successful response (OpenID Connect Core section 3.1.2.2). The
-   * hint must be an ID token of this client: with a forged hint, any client could find out who is
-   * signed in. For `prompt=none`, the remembered consent decides.
+   * Whether the request is for this user. If the request's `id_token_hint` names another user, the
+   * server must not send a successful response (OpenID Connect Core section 3.1.2.2). The hint must
+   * be an ID token of this client. Otherwise, a client could forge hints to find out who is signed
+   * in. For `prompt=none`, the remembered consent decides.
    */
   async #isNamed(
     { clientId, further: { id_token_hint: hint } = {}, silent }: AuthorizationRequest,
@@ -110,7 +109,7 @@ export class Reauthentication implements Interaction {
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
     const age = this.#server.clock() - known.at;
-    // If the user has just signed in for this request, do not ask again.
+    // Do not ask again if the user has just signed in for this request.
     if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
     return !isLogin && longest > 0 && age <= longest;
   }
@@ -119,7 +118,9 @@ export class Reauthentication implements Interaction {
 /** The request parameters that features add. */
 type Further = Readonly<Record<string, string>>;
 
-/** The key in the consent request's details that holds the time of the authorization request. */
+/**
+ * The key under which the consent request's details contain the time of the authorization request.
+ */
 const RECEIVED_AT = 'request_received_at';
 
 /**

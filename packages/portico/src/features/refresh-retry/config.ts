@@ -15,8 +15,8 @@ export const refreshRetryShape = {
 export interface RefreshRetryConfig {
   /**
    * For how many seconds a client can use a refresh token again and get the same response, at most
-   * 300. This time ends earlier if the client uses the new refresh token. With 0, any further use
-   * of a refresh token counts as a replay. Default: 0.
+   * 300. The time ends early when the client uses the new refresh token. With 0, every second use
+   * of a refresh token is a replay. Default: 0.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

@@ -3,7 +3,7 @@ import { refreshRetryShape } from './config.ts';
 import { RefreshRetries } from './retries.ts';
 
 /**
- * Repeats the response when a client uses a refresh token again within seconds, because the client
+ * Repeats the response if a client uses a refresh token again within seconds, because the client
  * may have lost the first response.
  */
 export const refreshRetry = defineFeature({

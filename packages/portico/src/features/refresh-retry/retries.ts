@@ -26,9 +26,9 @@ interface Sealed {
 }
 
 /**
- * Repeats the last response for a refresh token, with the same tokens (decision 37). The response
- * can be repeated for some seconds, but only until the client uses the new refresh token. The store
- * contains the response only in encrypted form, and only the refresh token can decrypt it.
+ * Repeats the last response for a refresh token, with the same tokens (decision 37). Portico
+ * repeats it for some seconds, but only until the client uses the new refresh token. The store
+ * contains the response only in encrypted form. Only the refresh token can decrypt it.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;
@@ -37,8 +37,8 @@ export class RefreshRetries implements SecondUses {
   readonly #binding: KeyBinding | null;
 
   /**
-   * `window` is how long a response can be repeated, in milliseconds. `binding` is null if tokens
-   * are not bound.
+   * `window` is how long Portico repeats a response, in milliseconds. `binding` is null if the
+   * server does not bind tokens.
    */
   constructor(server: Server, window: number, rules: RefreshRules, binding: KeyBinding | null) {
     this.#server = server;
@@ -78,7 +78,7 @@ export class RefreshRetries implements SecondUses {
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
       // A public client proves only that it has the refresh token. If two senders use the token
-      // with different keys within seconds, one of them has stolen the token.
+      // with different keys within seconds, one of the senders has stolen it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -97,8 +97,8 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * Returns the stored response if the time for retries is not over and the response's refresh
-   * token is still current. Otherwise, returns null.
+   * Returns the stored response if the time for retries has not passed and the client has not used
+   * the response's refresh token. Otherwise, returns null.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
@@ -118,7 +118,7 @@ export class RefreshRetries implements SecondUses {
 
 /**
  * Derives the encryption key from the refresh token. The store contains only the token's hash, so a
- * copy of the store is not enough to derive the key.
+ * copy of the store does not reveal the key.
  */
 function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
@@ -126,7 +126,7 @@ function getKey(presented: string): Uint8Array {
 
 /**
  * Returns the context of an encrypted response: its row and the use of the refresh token. The
- * response can be decrypted only in the same context.
+ * response cannot be decrypted in another context.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

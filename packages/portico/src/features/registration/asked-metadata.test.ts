@@ -250,8 +250,8 @@ describe('A client with an initial access token', () => {
         public: false,
         scopes: ['notes:read', 'mcp:service'],
       });
-      // Other clients do not get this scope. An unverified client gets all scopes that users may
-      // allow.
+      // A secret does not give an unverified client the scopes of services. Like every unverified
+      // client, it gets all scopes that users may allow.
       expect(asked(sent)).toStrictEqual(asked());
     },
   );

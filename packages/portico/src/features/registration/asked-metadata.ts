@@ -27,12 +27,12 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client has sent an initial access token, so that an operator has vouched for it.
-   * Only such a client can get tokens without a user.
+   * Whether the client has sent an initial access token. Then an operator has vouched for the
+   * client, and the client can get tokens without a user.
    */
   readonly cameWithToken: boolean;
   /**
-   * Whether the client has ever used an initial access token. Only such a client can set the fields
+   * Whether the client has ever used an initial access token. Without one, it cannot set the fields
    * that require such a token. Defaults to `cameWithToken`.
    */
   readonly wasVouchedFor?: boolean;
@@ -51,8 +51,8 @@ export interface MetadataRules {
 
 const MOST_REDIRECT_URIS = 20;
 /**
- * The maximum total length of the redirect URIs, in characters. The maximum is small, because
- * anyone can make the server store URIs here.
+ * The maximum total length of the redirect URIs, in characters. It is small, because anyone can
+ * make the server store URIs here.
  */
 const MOST_CHARACTERS = 4000;
 /** The name of a client that sends no name. */
@@ -60,10 +60,9 @@ const UNNAMED = 'An application without a name';
 
 /**
  * Returns the registration for this metadata. Throws `invalid_redirect_uri` or
- * `invalid_client_metadata`. If this server does not support a value, and the client would only get
- * less without the value, Portico replaces or omits the value (RFC 7591 section 2). The response
- * contains the registered values. Unknown fields and a software statement are ignored (section
- * 3.1.1).
+ * `invalid_client_metadata`. Replaces or omits an unsupported value if the client only gets less as
+ * a result (RFC 7591 section 2). The response shows the client what was registered. Ignores unknown
+ * fields and a software statement (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
@@ -91,8 +90,8 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 }
 
 /**
- * Returns the values of the fields that features add. The value of a field that the client does not
- * send is an empty list.
+ * Returns the values of the fields that features add. Returns an empty list for a field that the
+ * client does not send.
  */
 function readFurther(
   sent: SentMetadata,
@@ -167,8 +166,8 @@ function readName(sent: SentMetadata): string {
 
 /**
  * Returns how the client authenticates. A client that names no method requests a secret (RFC 7591
- * section 2), but not every client can have a secret. A client that cannot have a secret becomes a
- * public client, which PKCE protects. The response says that the client has no secret.
+ * section 2). If the client cannot have a secret, it becomes a public client, which PKCE protects.
+ * The response then shows that the client has no secret.
  */
 function readMethod(
   sent: SentMetadata,
@@ -188,9 +187,9 @@ function readMethod(
 }
 
 /**
- * Returns the keys of a client that authenticates with keys. A client can give a URL for its keys
- * only if it has an initial access token. Otherwise, anyone could make this server send requests to
- * any other server.
+ * Returns the client's keys, if it authenticates with keys. Only a client with an initial access
+ * token can give a URL for its keys. Otherwise, anyone could make this server send requests to any
+ * other server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -277,9 +276,9 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 
 /**
  * Returns the offered scopes that the client requests. Returns all offered scopes if the client
- * requests no scopes, and for every unverified client. Assistants register only with the scopes
- * that they need first, and could otherwise never request more scopes. A user can still grant only
- * scopes for which they have the permission. Unverified clients never get `mcp:service`.
+ * requests none, and for every unverified client. Otherwise, assistants could never request more
+ * scopes later, because they register only with the scopes that they need first. Users can still
+ * grant only scopes that their permissions allow. Unverified clients never get `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -53,9 +53,9 @@ export interface RegistrationConfig {
   /**
    * Gives a secret to clients that register themselves with `client_secret_basic` or
    * `client_secret_post`, such as Microsoft 365 Copilot. The value is how long secrets are valid,
-   * in seconds (3,600 or more), or `never_expires`. In the last third of this time, and after it, a
-   * client gets a new secret when it reads or updates its registration (RFC 7592). Without this
-   * setting, only clients with an initial access token get a secret.
+   * in seconds (3,600 or more), or `never_expires`. From the last third of this time on, a client
+   * gets a new secret when it reads or updates its registration (RFC 7592). Without this setting,
+   * only clients with an initial access token get a secret.
    */
   readonly registration_secret_ttl?: number | 'never_expires' | undefined;
 }

@@ -35,7 +35,10 @@ export class GivenSecrets {
     this.toStrangers = ttl !== undefined;
   }
 
-  /** Returns a new secret. The slow hash waits behind earlier requests from the same network. */
+  /**
+   * Returns a new secret. Hashing is slow, so the call waits for earlier requests of the same
+   * network.
+   */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;
     const secret = randomToken();
@@ -49,8 +52,8 @@ export class GivenSecrets {
    * - Its secret has expired or expires soon.
    * - It has sent its previous secret, so it never received the current secret.
    *
-   * Returns null if the client keeps its secret. If several calls run at the same time, even in
-   * different processes, only one call gives the client a secret.
+   * Returns null if the client keeps its secret. Of several simultaneous calls, even in different
+   * processes, only one gives the client a secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -80,11 +83,12 @@ export class GivenSecrets {
   }
 
   /**
-   * Whether the client sent its previous secret. The client has just authenticated, so the secret
-   * that it sent is either the current secret or the previous secret.
+   * Whether the client sent its previous secret. The client has just authenticated, so it sent
+   * either the current or the previous secret.
    */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // If the current secret never expires, an operator has rotated it. A client must not undo this.
+    // A current secret that never expires was rotated by an operator. A client must not undo the
+    // rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

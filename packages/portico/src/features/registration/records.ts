@@ -32,8 +32,8 @@ export interface RegistrationLimits {
    */
   readonly ofOneNetwork: number;
   /**
-   * The maximum number of clients that were never used. When the limit is reached, the oldest of
-   * them is removed if it is older than `period`.
+   * The maximum number of clients that were never used. When the limit is reached, the server
+   * removes the oldest of them if it is older than `period`.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */
@@ -41,8 +41,8 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered. `token`: the client's initial access token is not usable. All
- * other reasons mean that too many clients have registered.
+ * Why a client was not registered. `token`: the client's initial access token is not usable.
+ * `network` and `all`: too many clients have registered from the client's network or in total.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
@@ -69,7 +69,7 @@ export class RegistrationRecords {
     addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Check before the transaction, so that refusing a client that must wait needs no write.
+    // Check before the transaction. Rejecting a client that must wait then needs no write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
@@ -79,7 +79,7 @@ export class RegistrationRecords {
           if (refused === null) await addition?.(connection);
           return refused;
         }),
-      // Read in a new transaction. `inTurn` waits until the lost transaction has ended.
+      // Read the result in a new transaction. `inTurn` waits until the lost transaction has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -89,7 +89,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns why a client with this origin would be refused now, or null if it would be registered.
+   * Returns why the server would reject a client with this origin now, or null if it would register
+   * the client.
    */
   async findRefusal(
     registration: RegistrationOrigin,
@@ -101,7 +102,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Whether the client registered with an initial access token, so that an operator has vouched for
+   * Whether the client registered with an initial access token. If so, an operator has vouched for
    * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
@@ -171,8 +172,8 @@ async function updateRegistration(
 }
 
 /**
- * Locks the row that every registration writes first, so that registrations run one after the
- * other, even in different processes.
+ * Writes the row that every registration writes first. The lock on this row makes registrations run
+ * one after the other, even in different processes.
  */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
@@ -182,8 +183,7 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
 }
 
 /**
- * Only one registration runs at a time, so no other client registers between the count and the
- * insert.
+ * Only one registration runs at a time. No other client registers between the count and the insert.
  */
 async function register(
   connection: SqlConnection,
@@ -200,7 +200,7 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the oldest client was used in the meantime, this statement removes nothing, and the store
+    // If the oldest client was used in the meantime, this statement removes nothing. The store then
     // has one client more than the limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
@@ -225,8 +225,8 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // Registrations without an initial access token must not block clients that have such a token:
-  // the operator decides how many clients can register with tokens.
+  // Other registrations must not block clients with an initial access token: the operator decides
+  // how many clients can register with tokens.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +

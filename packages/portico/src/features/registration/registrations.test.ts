@@ -434,8 +434,8 @@ describe('A registration update', () => {
     expect((await errorOf(replace(stranger, { grant_types: ['client_credentials'] })))[0]).toBe(
       'invalid_client_metadata',
     );
-    // This client registered before the other scopes were offered. It gets them, like every client
-    // that registers now.
+    // This client registered before the server offered the other scopes. It gets them, like every
+    // client that registers now.
     change(stranger.client.id, { scopes: ['openid'] });
     expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
   });

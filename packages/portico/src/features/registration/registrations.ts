@@ -39,7 +39,7 @@ export interface Registered {
 
 /**
  * How many clients can register from one network per hour, and how many unused clients the store
- * keeps (decision 36).
+ * contains at most (decision 36).
  */
 const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
@@ -87,8 +87,8 @@ export class Registrations {
 
   /**
    * Registers a client. `initialAccessToken` is the request's bearer token, or null. Throws an
-   * OAuthError for metadata that cannot be registered, a BearerError for a wrong token, and a
-   * TooManyRegistrationsError when a limit is reached.
+   * OAuthError for metadata that cannot be registered, a BearerError for a token that is missing or
+   * wrong, and a TooManyRegistrationsError when a limit is reached.
    */
   async register(
     sent: SentMetadata,
@@ -133,8 +133,8 @@ export class Registrations {
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // For an unknown client, do the same work, so that the response time does not reveal whether
-    // the client exists.
+    // Do the same work for an unknown client, so that the response time does not reveal whether the
+    // client exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
     );
@@ -185,9 +185,8 @@ export class Registrations {
   }
 
   /**
-   * Gives the client a new secret if it needs a new one (RFC 7592 section 3). Returns null if the
-   * client keeps its secret. `sent` is the secret in the client's update, which `replace` has
-   * accepted.
+   * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
+   * keeps its secret. `sent` is the secret in the client's update, after `replace` has accepted it.
    */
   renewSecret(
     client: Client,
@@ -200,15 +199,15 @@ export class Registrations {
   /** Revokes the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // If another request has just revoked the client, `revokeClient` returns false. The other
-    // request writes the event.
+    // `revokeClient` returns false if another request has just revoked the client. That request
+    // writes the event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
   /**
-   * Returns the hash of the initial access token. Returns null if the request has no token and
-   * needs no token.
+   * Returns the hash of the initial access token, or null if the request has no token and needs
+   * none.
    */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
@@ -290,8 +289,8 @@ export class Registrations {
   }
 
   /**
-   * Returns the client's requirements for features that are off. The server cannot meet them but
-   * keeps them, so that a client cannot drop them by replacing its metadata.
+   * Returns the client's requirements for features that are off. The server cannot meet them now
+   * but stores them, so that a client cannot drop them by replacing its metadata.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -303,9 +302,9 @@ export class Registrations {
 }
 
 /**
- * Whether the client has rights that require an initial access token. A client without such rights
- * cannot get them by replacing its metadata. Grants of features do not count, because their rules
- * may have changed since the registration.
+ * Whether the client has rights that require an initial access token. A client without them cannot
+ * get them by replacing its metadata. Ignores the grants that features add, because their rules may
+ * have changed since the registration.
  */
 function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
   const { keys, grants } = client;
@@ -314,8 +313,8 @@ function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
 }
 
 /**
- * Check the algorithm here, because the later check is for operators and does not name the metadata
- * field.
+ * Checks the algorithm here, because the error of the later check is for operators and does not
+ * name the metadata field.
  */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
@@ -346,8 +345,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a string can be an `error_description` (RFC 6749 section 5.2). A string with quotation
- * marks cannot, for example a message that quotes a value.
+ * Whether a string can be an `error_description` (RFC 6749 section 5.2). A message that quotes a
+ * value cannot, because it contains quotation marks.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

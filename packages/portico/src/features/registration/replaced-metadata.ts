@@ -3,9 +3,9 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * Throws if a client changes its redirect URIs after a user has allowed the client access. Users
- * recognize a client by the place that receives its responses, and the applications page lists the
- * client under this place. A server may refuse such a change (RFC 7592 section 2.2).
+ * Throws if a client changes its redirect URIs after a user has allowed it access. The consent page
+ * and the applications page show users where the client's responses go, and users recognize the
+ * client by this. A server may reject such a change (RFC 7592 section 2.2).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -19,9 +19,8 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 
 /**
  * Returns the scopes after a replacement. An unverified client has all scopes (decision 36). A
- * client with keys may have registered with an initial access token and requested fewer scopes, but
- * its record does not show this. So the client gets only scopes that it already has or requests
- * now.
+ * client with keys may have registered with fewer scopes and an initial access token, but its row
+ * does not show this. So it gets only scopes that it already has or requests now.
  */
 export function scopesReplaced(
   client: Client,

@@ -6,8 +6,8 @@ const START = 1_800_000_000_000;
 const LIMITS = { ofOneNetwork: 2, unused: 0, period: 10_000 };
 
 /**
- * Counts replacements, at a time after the start. Returns null if a replacement is counted.
- * Otherwise, returns after how many seconds the next one is possible.
+ * Counts a replacement at a time after the start. Returns null if the limit allows it. Otherwise,
+ * returns after how many seconds the next replacement is possible.
  */
 function counting() {
   let now = START;

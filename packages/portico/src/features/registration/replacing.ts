@@ -3,14 +3,15 @@ import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from './records.ts';
 
 /**
- * The maximum number of remembered networks. The network with the oldest period is forgotten first.
+ * The maximum number of remembered networks. The server forgets the network with the oldest period
+ * first.
  */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often the clients of one network can replace their metadata. The limit is the same as
- * for registrations. Each process counts separately, which is enough, because a replacement adds no
- * row to the store.
+ * Limits how often the clients of one network can replace their metadata, as often as clients can
+ * register. Each process counts separately. This is enough, because a replacement adds no row to
+ * the store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -27,7 +28,7 @@ export class Replacing {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If the period ends too far in the future, the clock was set back since it began.
+    // If the period ends too far in the future, the clock was set back since the period began.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

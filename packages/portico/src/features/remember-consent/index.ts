@@ -34,9 +34,9 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    // When an operator revokes an authorization with stored consent, also revoke the other
+    // When an operator revokes an authorization with stored consent, also revoke the client's other
     // authorizations with stored consent. If one of them remained, the server could skip the
-    // consent page, even if the setting is off now and turned on later.
+    // consent page later, even if the setting is off now.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);

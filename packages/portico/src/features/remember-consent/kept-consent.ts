@@ -8,8 +8,8 @@ export interface KeptConsent {
    */
   readonly renews: boolean;
   /**
-   * Whether the user later refused some of this access on the consent page. If so, this
-   * authorization no longer lets the server skip the page.
+   * Whether the user later refused some of this access on the consent page. The server then no
+   * longer skips the page because of this authorization.
    */
   readonly refused?: true;
 }

@@ -25,8 +25,8 @@ export class FirstPartyMemory implements PriorConsent {
   readonly #isOn: boolean;
 
   /**
-   * If `isOn` is false, the server always shows the consent page. What users refuse is still
-   * recorded.
+   * If `isOn` is false, the server always shows the consent page. It still records what users
+   * refuse.
    */
   constructor(server: Server, isOn: boolean) {
     this.#server = server;
@@ -34,9 +34,9 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether an operator registered and marked the client, and all of its redirect URIs are
-   * websites. With any other redirect URI, another program on the device could receive the response
-   * (RFC 8252 section 8.6). In a transaction, pass the transaction's connection.
+   * Whether an operator registered the client and marked it as first-party, and all of its redirect
+   * URIs are websites. With any other redirect URI, another program on the device could receive the
+   * response (RFC 8252 section 8.6). In a transaction, pass the transaction's connection.
    */
   async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
     const { id, registeredBy, applicationType, redirectUris } = client;
@@ -59,8 +59,7 @@ export class FirstPartyMemory implements PriorConsent {
     const found = living.findLast(
       ({ family, redeemed }) =>
         isCovered(consentOf(family.details), client) &&
-        // Skip an authorization without tokens, because another application may have received its
-        // authorization code.
+        // Skip an authorization without tokens: another application may have received its code.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
@@ -87,12 +86,11 @@ export class FirstPartyMemory implements PriorConsent {
   }
 
   /**
-   * Whether this authorization still lets the server skip the consent page. The authorization may
-   * have changed since `find`, because the server has called the host in between.
+   * Whether this authorization still lets the server skip the consent page. It may have changed
+   * since `find`, because the server has called the host in between.
    *
-   * Locks the client, so that its mark and its redirect URIs cannot change during this transaction.
-   * In a Galera cluster, another node can still change the mark and the redirect URIs before the
-   * commit.
+   * Locks the client's row, so that its mark and its redirect URIs cannot change during this
+   * transaction. In a Galera cluster, another node can still change them before the commit.
    */
   async #applies(
     id: string,
@@ -117,7 +115,7 @@ function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
   return consent.renews || !grants.includes('refresh_token');
 }
 
-/** Whether the URL leads to a website, not to the user's device. */
+/** Whether the URL is on a website, and not on the user's device. */
 function isWebSite(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

@@ -6,9 +6,9 @@ import { consentDetails, consentOf } from './kept-consent.ts';
 
 /**
  * Records which of the shown scopes the user has just refused on the consent page. From then on, an
- * earlier authorization with one of these scopes no longer lets the server skip the page. The same
- * is true for an authorization that starts from an earlier one in the meantime. The refusal is
- * recorded even while the setting is off, because an operator may turn the setting on later.
+ * earlier authorization with one of these scopes no longer lets the server skip the page. This
+ * includes an authorization that inherits its consent from an earlier one in the meantime. Records
+ * the refusal even while the setting is off, because an operator may turn it on later.
  */
 export async function recordRefusal(
   server: Server,

@@ -48,9 +48,9 @@ export interface ResourceInput {
   /** The API's display name, on the consent page and in its metadata. Default: none. */
   readonly label?: string | undefined;
   /**
-   * Whether 401 and 403 responses have a `WWW-Authenticate` header with the API's metadata (RFC
-   * 9728) and the needed scope. A new authorization then also includes the scopes that the user has
-   * allowed this client for this API before. Default: false.
+   * Whether 401 and 403 responses have a `WWW-Authenticate` header with the URL of the API's
+   * metadata (RFC 9728) and the needed scope. A new authorization then also includes the scopes
+   * that the user has allowed this client for this API before. Default: false.
    */
   readonly challenge?: boolean | undefined;
 }
@@ -63,9 +63,9 @@ export interface ResourcesConfig {
 export interface ResourcesConfigInput {
   /**
    * The APIs that tokens can be for (RFC 8707): each URL with its settings. Each token is for one
-   * of these APIs, and the other APIs do not accept the token. If you set `oauth_server:audience`,
-   * it must be one of these URLs. The audience is the API for requests that name no API. Default:
-   * none.
+   * of these APIs, and the other APIs reject it. A request that names no API gets a token for
+   * `oauth_server:audience`. If you set `oauth_server:audience`, it must be one of these URLs.
+   * Default: none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;
 }

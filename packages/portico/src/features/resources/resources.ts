@@ -52,8 +52,8 @@ export function resourceProblems(
 
 /**
  * Returns the problems with how a URL is written. Resources are compared character by character, so
- * two spellings of one address would be two resources. A client that normalizes URLs could never
- * request a resource whose URL is not normalized.
+ * two spellings of one URL would be two resources. A client that normalizes URLs could never
+ * request a URL that is not normalized.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
 /**
- * The setting that this feature adds to a scope. An error message names this setting, not the whole
+ * The setting that this feature adds to a scope. Error messages name this setting, not the whole
  * scope.
  */
 export const scopeGroupShape = {

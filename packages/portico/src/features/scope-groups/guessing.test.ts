@@ -7,7 +7,7 @@ test.each([
     'notes:read drive.readonly files/list READ_NOTES read notesRead v2Search notes:thread-view',
   ],
   ['change', 'notes:write notes notes:read.write readAll notes:readWrite READALL 42 - admin:read'],
-  // Only whole words of the name count.
+  // Only whole words of the name decide.
   ['change', 'bread:bake thread notes:reading notesread outlist'],
   ['identity', 'openid profile email address phone'],
   ['read', 'email:read'],

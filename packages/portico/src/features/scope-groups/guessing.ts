@@ -25,7 +25,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that mean more than reading. These words take precedence over words that mean reading. */
+/** Words that mean more than reading. They take precedence over words that mean reading. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -42,9 +42,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the group of a scope if the configuration does not set one. The words in the scope's name
+ * Returns the group of a scope if the configuration sets none. The words in the scope's name
  * decide: `notes:read` and `drive.readonly` are in the group `read`. A scope with an unclear name
- * is in the group for changes, so that users do not underestimate what they allow.
+ * is in the group `change`, so that users do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

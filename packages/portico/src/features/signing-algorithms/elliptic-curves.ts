@@ -16,7 +16,7 @@ export const ES256: AlgorithmForm = {
   members: ['x', 'y'],
   hash: 'sha256',
   encodingProblem: (bytes) =>
-    // Recognizes a DER signature: it begins with the tag of a sequence and is not 64 bytes long.
+    // A DER signature begins with the tag of a sequence and is not 64 bytes long.
     bytes.length !== 64 && bytes[0] === 0x30
       ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 ' +
         'section 3.4)'

@@ -6,17 +6,17 @@ import { givenBy } from '../../store/given-access.ts';
 import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
- * Returns the scopes that this user has allowed this client before, for this audience. The scopes
+ * Returns the scopes that this user has allowed this client for this audience before. The scopes
  * come from active authorizations. The client must still be registered for them, and the server
  * must still offer them. Does not check the user's permissions.
  *
- * Some authorizations do not count:
+ * Ignores these authorizations:
  *
  * - An authorization without tokens. Another client may have received its authorization code.
  * - An authorization from an organization. The user did not allow it.
  * - All authorizations of an unverified client that can receive responses at several places. A user
- *   recognizes such a client by the place, but the authorization does not record the place. So one
- *   place could get access that the user allowed for another place (decision 38).
+ *   recognizes such a client by where the response goes, but the authorization does not store this.
+ *   Otherwise, one place could get access that the user allowed for another (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { grantedBefore } from './granted-before.ts';
 
 /**
- * Lets clients request more scopes later, when the protected API asks for them. The new
+ * Lets clients request more scopes later, when an API responds that it needs them. The new
  * authorization also includes the scopes that the user has allowed before.
  */
 export const stepUp = defineFeature({

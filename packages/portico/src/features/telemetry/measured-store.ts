@@ -25,8 +25,8 @@ export function measuredStore<Whole extends Store>(
 }
 
 /**
- * Returns a record whose methods are measured. If a method calls another method of its record, the
- * two calls count as one operation. Telemetry uses task objects as keys, so each task is created
+ * Returns a record whose methods are measured. A call from one method to another method of the same
+ * record is not measured separately. Telemetry uses task objects as keys, so each task is created
  * only once.
  */
 function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
@@ -60,8 +60,8 @@ function measuredOperation(
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
 /**
- * For each pruning operation, a function that reads from the operation's result how many rows of
- * each kind were removed.
+ * For each pruning operation, a function that reads from its result how many rows of each kind were
+ * removed.
  */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {

@@ -21,10 +21,7 @@ type RefusalCode =
 
 type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
 
-/**
- * All reasons except the reasons that features add. A refusal with another code is reported as
- * `other`.
- */
+/** All reasons except those that features add. Telemetry reports any other code as `other`. */
 const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -57,8 +54,8 @@ const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Returns why a request was refused or has failed: the refusal's code (`other` if the code is
- * unknown), `unavailable`, `overloaded` or `fault`. `others` contains the codes of features.
+ * Returns why the server rejected a request or failed: the error code (`other` if the code is
+ * unknown), `unavailable`, `overloaded` or `fault`. `others` contains the error codes of features.
  */
 export function getReason(
   error: unknown,

@@ -18,8 +18,8 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry. If the Telemetry throws, rejects or never finishes, requests
- * are not affected. A server without Telemetry has null instead of this object.
+ * Calls the application's Telemetry. Requests still work if the Telemetry throws, rejects or never
+ * finishes. A server without Telemetry has null instead of this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -168,7 +168,7 @@ function isMeasurement(given: unknown): given is Measurement {
 
 const noStatus = () => 0;
 
-/** Starts the work. If the work throws, returns a rejected promise, as an async function does. */
+/** Starts the work. Like an async function, returns a rejected promise if the work throws. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -179,7 +179,7 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Ignores a rejection. The Telemetry may reject with the error of the work, which the caller of the
- * work already gets.
+ * work already receives.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

@@ -100,9 +100,9 @@ export interface TrustedIssuerInput {
    */
   readonly jwks_file?: string | undefined;
   /**
-   * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
-   * fetches the key set again for each assertion that a key of this set has signed. A withdrawn key
-   * is then rejected immediately. Default: 60.
+   * How long Portico uses a key set from `jwks_uri`, in seconds, at most an hour. With 0, Portico
+   * fetches the key set again for each assertion that one of its keys has signed. Portico then
+   * rejects a withdrawn key immediately. Default: 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /**
@@ -116,8 +116,8 @@ export interface TrustedIssuerInput {
    */
   readonly asserts?: readonly string[] | undefined;
   /**
-   * The only accepted value of the claim `tenant`, at most 255 characters. Without it, assertions
-   * must have no tenant. Links and tokens belong to one tenant and do not work for another tenant.
+   * The only accepted value of the claim `tenant`, at most 255 characters. Without this setting,
+   * assertions must have no tenant. Links and tokens of one tenant do not work for another.
    * Default: none.
    */
   readonly tenant?: string | undefined;
@@ -140,9 +140,8 @@ export interface TrustedIssuersConfigInput {
    * The issuers whose signed assertions the server accepts, for example an organization's identity
    * provider or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
    * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
-   * issuer, Portico no longer trusts it, and the access that it gave to users' accounts ends
-   * immediately. The access tokens of the issuer's workloads work until the tokens expire, so also
-   * revoke the workloads' clients. Default: none.
+   * issuer, the access that it gave to users' accounts ends immediately. The access tokens of its
+   * workloads work until they expire, so also revoke the workloads' clients. Default: none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -11,8 +11,8 @@ export const trustedIssuers = defineFeature({
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
   problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
-    // The server must not trust itself. With an assertion from this server, a client could get more
-    // access than it was granted.
+    // The server must not trust itself. Otherwise, a client could use an assertion from this server
+    // to get more access than it was granted.
     ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
@@ -26,8 +26,8 @@ export const trustedIssuers = defineFeature({
         key: `${keyOf(issuer)}:asserts`,
         message: 'may only be clients, because the issuer is a SPIFFE trust domain',
       })),
-    // An issuer asserts either people or clients. Otherwise, a token about a person could
-    // authenticate a program.
+    // An issuer asserts either people or clients. Otherwise, a program could authenticate with a
+    // token about a person.
     ...Object.entries(configured)
       .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)
       .map(([issuer]) => ({

@@ -10,8 +10,8 @@ export const unknownScopesShape = {
 export interface UnknownScopesConfig {
   /**
    * What Portico does when a client requests a scope that the server or the client does not have.
-   * `refuse` rejects the request. `ignore` drops the scope, as long as another scope remains.
-   * Default: `refuse`.
+   * `refuse` rejects the request. `ignore` drops the scope, but rejects the request if no scope
+   * remains. Default: `refuse`.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;
 }

@@ -15,9 +15,9 @@ export const unknownScopes = defineFeature({
 });
 
 /**
- * Whether a scope is unknown or belongs to another resource. A scope that the client has never
- * counts as unknown. So the server rejects a refresh that requests such a scope if the grant does
- * not contain the scope. The server also rejects `openid` while there is no signing key.
+ * Whether the scope is unknown, belongs to another resource, or is not one of the client's scopes.
+ * A scope of the client is never unknown. So the server still rejects a refresh that requests more
+ * than its grant, and `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
   !grantable.has(name) ||

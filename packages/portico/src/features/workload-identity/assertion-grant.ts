@@ -10,15 +10,15 @@ export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The form fields that this feature replaces. */
 const CHANGED = ['grant_type', 'assertion'] as const;
 /**
- * The form fields of other ways to authenticate the client. A request with one of these fields is
- * not changed.
+ * The form fields of other ways to authenticate the client. The feature does not change a request
+ * that contains one of these fields.
  */
 const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type'] as const;
 
 /**
- * Returns a function that reads a workload's token requests. Such a request contains the workload's
- * token as the `assertion` and its client as the `client_id` (MCP, SEP-1933). The function turns it
- * into a request with the grant `client_credentials` and this token as the `client_assertion`.
+ * Returns a function that reads a workload's token request. The request contains the workload's
+ * token as the `assertion`, and the client as the `client_id` (MCP, SEP-1933). The function turns
+ * it into a request with the grant `client_credentials` and the token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
   return async (request, form) => {
@@ -43,7 +43,7 @@ export function workloadGrant(server: Server): AssertionGrant {
 /**
  * Returns the `client_assertion_type` for this token. If the token names no trusted issuer, returns
  * the type of SPIFFE tokens, which only workloads use. The server then rejects the token like any
- * other invalid token. This way, attackers cannot find out which issuers the server trusts.
+ * other invalid token, so attackers cannot find out which issuers the server trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);

@@ -16,7 +16,7 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      // Without the schema, there are no clients. Another examination reports the missing schema.
+      // Without the schema, clients cannot be read. Another examination reports the missing schema.
       findings: async (application) =>
         pendingSteps(await application.migrations()).length > 0
           ? []
@@ -26,7 +26,7 @@ export const workloadIdentity = defineFeature({
 });
 
 /**
- * Returns the authentication of workloads. Returns an empty list if no trusted issuer may assert
+ * Returns what this feature adds to the server. Adds nothing if no trusted issuer can assert
  * clients.
  */
 function authenticating(server: Server): Contribution {
@@ -35,7 +35,7 @@ function authenticating(server: Server): Contribution {
   const profile = server.profiles.servers;
   const getTokens = ({ type }: ClientAssertions) =>
     profile === null || profile.authenticationMethods.includes(type);
-  // Under a profile without workloads, a workload can only use introspection.
+  // If the profile does not allow workloads, they can only use introspection.
   if (!workloads.some(getTokens)) return { workloads };
   return {
     workloads,

@@ -16,8 +16,8 @@ interface TokenKind {
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
   /**
-   * Returns the issuer that the token names. If the token names no issuer, the result is not a
-   * string.
+   * Returns the issuer that the token names. Returns any other value, not a string, if it names
+   * none.
    */
   issuerOf(claims: JsonObject): unknown;
 }
@@ -29,8 +29,8 @@ const KINDS: readonly TokenKind[] = [
     isIssuer: (issuer) => !isTrustDomain(issuer),
     issuerOf: ({ iss }) => iss,
   },
-  // A JWT-SVID needs no `iss`. The trust domain in `sub` decides which keys verify it, even if
-  // `iss` names another issuer.
+  // A JWT-SVID needs no `iss`. The trust domain in `sub` decides which keys can verify the token,
+  // even if `iss` names another issuer.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
@@ -39,9 +39,8 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the types that a token with these claims can have. The token can have both types if the
- * server trusts both its `iss` and the trust domain in its `sub`. The token has no type if the
- * server trusts neither.
+ * Returns the types that a token with these claims can have: both types if the server trusts both
+ * its `iss` and the trust domain in its `sub`, and none if the server trusts neither.
  */
 export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
   return KINDS.filter((each) => {
@@ -91,8 +90,8 @@ class WorkloadTokens implements ClientAssertions {
   }
 
   /**
-   * Verify the token before looking at the client, so that the server does the same work for every
-   * client.
+   * Verifies the token before it looks at the client, so that the server does the same work for
+   * every client.
    */
   async #verify(
     client: KeyedClient | null,

@@ -3,8 +3,7 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of metrics and spans. The names come from OpenTelemetry's semantic conventions if the
- * conventions define a name.
+ * The names of metrics and spans: those of OpenTelemetry's semantic conventions, where they exist.
  */
 
 export const SCOPE = 'portico';
@@ -45,8 +44,8 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods from RFC 9110 section 9 and RFC 5789. Anyone can send any other method, so other
- * methods must not become attribute values.
+ * The methods from RFC 9110 section 9 and RFC 5789. A client can send any other string as a method,
+ * so only these become attribute values.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -70,7 +69,7 @@ export function getScheme(request: Request | null): string {
 
 /**
  * Returns a function that creates the value for each key once and then reuses it. The function
- * keeps all values, so use it only for few keys, for example tasks, statuses and reasons.
+ * never forgets a value, so use it only for few keys, for example tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

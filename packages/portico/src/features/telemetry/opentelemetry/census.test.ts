@@ -16,9 +16,7 @@ function tableOf(size: number) {
   };
 }
 
-/**
- * Returns a timer. Time passes during the pauses of the census, and when the test calls `advance`.
- */
+/** Returns a timer. Its time passes while the census pauses, and when the test calls `advance`. */
 function createTimer(): CensusTimer & { advance: (milliseconds: number) => void; paused: number } {
   let now = 0;
   return {

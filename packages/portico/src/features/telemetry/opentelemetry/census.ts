@@ -2,15 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
- * The number of rows that one statement reads. Such a statement takes a few milliseconds on every
+ * The number of rows that one statement reads. A statement then takes a few milliseconds on every
  * engine, even for a large table.
  */
 const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long a count is used: at least this many milliseconds, and at least ten times as long as
- * counting took. Counting a million rows takes about two minutes.
+ * How long Portico reports the same count: at least this many milliseconds, and at least ten times
+ * as long as counting took. Counting a million rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
@@ -28,9 +28,7 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/**
- * Counts the active rows of a table in slices. Counts rarely, and only when metrics are collected.
- */
+/** Counts the active rows of a table in slices, and only when the application collects metrics. */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
@@ -71,8 +69,8 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is not available. Report no number, because an old number would hide the failure,
-      // which other metrics show.
+      // The store is not available. Report no number: an old number would look as if the store
+      // worked.
       this.#known = null;
     }
     const ended = this.#timer.now();

@@ -111,8 +111,8 @@ export class Meters {
 }
 
 /**
- * Returns a function that gives the attributes of a grant or store operation for a failure reason.
- * An empty reason means success.
+ * Returns a function that maps a failure reason to the attributes of a grant or store operation. An
+ * empty reason means success.
  */
 function taskAttributes(
   task: MeasuredGrant | MeasuredStoreOperation,
@@ -122,8 +122,8 @@ function taskAttributes(
 }
 
 /**
- * Returns a function that gives the attributes of an endpoint's response for a method, scheme and
- * status.
+ * Returns a function that maps a method, scheme and status to the attributes of an endpoint's
+ * response.
  */
 function endpointAttributes(
   task: MeasuredEndpoint,

@@ -3,7 +3,7 @@ import type { ObservedServer } from '../../../measuring.ts';
 import { ALGORITHM, CONNECTION_STATE, OUTBOX_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
 import { Census, inTime } from './census.ts';
 
-/** Registers values that are read only when metrics are collected. */
+/** Registers gauges. They read their values only when the application collects metrics. */
 export function observeServer(meter: Meter, server: ObservedServer): void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });

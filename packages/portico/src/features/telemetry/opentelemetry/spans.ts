@@ -71,8 +71,8 @@ export class Spans {
 }
 
 /**
- * Reasons that mark a span as failed. A refusal is not a failure of the server, so only its reason
- * is recorded.
+ * Reasons that mark a span as failed. A request that the server rejects is not a failure of the
+ * server. Its span only records the reason.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
@@ -87,7 +87,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // Without an SDK, there is no span to run in.
+    // Without an SDK, the span is not valid.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }
