@@ -164,9 +164,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. Inserts a row for the ended session if there is none, so that a request that is
-   * still running cannot begin an authorization in the session. Another process may insert the row
-   * between these statements.
+   * Ends a session. If the session has no row, inserts a row for the ended session, so that a
+   * request that is still running cannot begin an authorization in the session. Another process
+   * may insert the row between these statements.
    */
   async #endOne(
     connection: SqlConnection,
