@@ -119,6 +119,23 @@ const TOOLS: readonly ToolInterface[] = [
     $defs: { node: { type: 'object', properties: { child: { $ref: '#/$defs/node' } } } },
     properties: { child: { $ref: '#/$defs/node' } },
   }),
+  toolNamed('filter', () => 'filtered', {
+    type: 'object',
+    $defs: {
+      node: {
+        anyOf: ['and', 'or'].map((op) => ({
+          type: 'object',
+          properties: { op: { const: op }, of: { $ref: '#/$defs/node' } },
+          required: ['op', 'of'],
+        })),
+      },
+    },
+    properties: {
+      where: { $ref: '#/$defs/node' },
+      names: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['where', 'names'],
+  }),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
   toolNamed('date', () => new Date(0)),
@@ -854,6 +871,23 @@ describe('what a tool receives and returns', () => {
       const text = isValid ? /"text":"priced"/ : /"text":"The arguments do not match/;
       expect(JSON.stringify(result)).toMatch(text);
     }
+  });
+  // @shows MCP-5.7
+  test('a small call with arguments that do not match has a small answer', async () => {
+    const nested = (levels: number): object =>
+      levels === 0 ? {} : { op: 'or', of: nested(levels - 1) };
+    for (const args of [
+      { where: nested(14), names: [] },
+      { where: nested(1), names: Array.from({ length: 5000 }, () => 1) },
+    ]) {
+      const { result } = await answerOf(send(calling('filter', args)));
+      expect(result).toMatchObject({ isError: true });
+      expect(JSON.stringify(result).length).toBeLessThan(10_000);
+    }
+    const { result } = await answerOf(send(calling('filter', {})));
+    const missing = ['where', 'names'].map((name) => `data must have required property '${name}'`);
+    const text = `The arguments do not match the schema: ${missing.join(', ')}`;
+    expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
   });
   // @shows MCP-5.7
   test('a required member is not one that each object inherits', async () => {

@@ -1,13 +1,16 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { isShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /** Returns the problem with a value, or null if the value is valid. */
 export type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
- * the same `$id`: it would use the first schema for both. `otherwise` is the problem to return if
- * the validator names no problem. Throws for an invalid schema.
+ * Compiles a schema. `otherwise` is the problem to return if the validator names no problem. Throws
+ * for an invalid schema.
+ *
+ * The check finds the first problem, and all problems only of a small value. A large value may have
+ * many thousands, and with a recursive schema, their number doubles with each level.
  */
 export function schemaCheck(
   schema: JsonSchema,
@@ -18,18 +21,42 @@ export function schemaCheck(
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
-  const validator = new AjvJsonSchemaValidator();
-  followJsonSchema(validator, schema);
-  const validate = validator.getValidator(withoutNullable(schema) as object);
+  const findFirst = compile(schema, false, otherwise);
+  const findAll = compile(schema, true, otherwise);
   return (value) => {
     try {
-      const result = validate(value);
-      return result.valid ? null : (result.errorMessage ?? otherwise);
+      const first = findFirst(value);
+      return first === null || !isSmall(value) ? first : (findAll(value) ?? first);
     } catch {
       // Ajv fails to compare objects that have a member such as `valueOf`.
       return otherwise;
     }
   };
+}
+
+/**
+ * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
+ * the same `$id`: it would use the first schema for both.
+ */
+function compile(schema: JsonSchema, allErrors: boolean, otherwise: string): Check {
+  const validator = new AjvJsonSchemaValidator();
+  followJsonSchema(validator, schema, allErrors);
+  const validate = validator.getValidator(withoutNullable(schema) as object);
+  return (value) => {
+    const result = validate(value);
+    return result.valid ? null : (result.errorMessage ?? otherwise);
+  };
+}
+
+const MOST_OF_A_SMALL_VALUE = 100;
+
+function isSmall(value: unknown): boolean {
+  return isShort(value, MOST_OF_A_SMALL_VALUE) && isShallow(value, 4);
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
 }
 
 /**
@@ -88,7 +115,7 @@ const OF_AJV_ALONE = [
 
 /** The parts of Ajv that are changed here. */
 interface Engine {
-  readonly opts: { ownProperties?: boolean };
+  readonly opts: { ownProperties?: boolean; allErrors?: boolean };
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: object): unknown;
 }
@@ -98,11 +125,16 @@ interface Engine {
  * members of every object, and 19.99 is not a multiple of 0.01. The SDK does not offer these
  * options, so this calls the method that selects the SDK's Ajv instance.
  */
-function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
+function followJsonSchema(
+  validator: AjvJsonSchemaValidator,
+  schema: JsonSchema,
+  allErrors: boolean,
+): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
   const engine = choose.call(validator, schema) as Engine;
   engine.opts.ownProperties = true;
+  engine.opts.allErrors = allErrors;
   for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
   engine.addKeyword({
     keyword: 'multipleOf',
