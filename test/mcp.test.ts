@@ -125,7 +125,8 @@ const TOOLS: readonly ToolInterface[] = [
       node: {
         anyOf: ['and', 'or'].map((op) => ({
           type: 'object',
-          properties: { op: { const: op }, of: { $ref: '#/$defs/node' } },
+          // The slower order: a validator visits `of` first.
+          properties: { of: { $ref: '#/$defs/node' }, op: { const: op } },
           required: ['op', 'of'],
         })),
       },

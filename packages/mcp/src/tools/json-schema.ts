@@ -21,8 +21,9 @@ export function schemaCheck(
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
-  const findFirst = compile(schema, false, otherwise);
-  const findAll = compile(schema, true, otherwise);
+  const followed = withoutNullable(schema) as JsonSchema;
+  const findFirst = compile(referencesLast(followed) as JsonSchema, false, otherwise);
+  const findAll = compile(followed, true, otherwise);
   return (value) => {
     try {
       const first = findFirst(value);
@@ -41,7 +42,7 @@ export function schemaCheck(
 function compile(schema: JsonSchema, allErrors: boolean, otherwise: string): Check {
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema, allErrors);
-  const validate = validator.getValidator(withoutNullable(schema) as object);
+  const validate = validator.getValidator({ ...schema });
   return (value) => {
     const result = validate(value);
     return result.valid ? null : (result.errorMessage ?? otherwise);
@@ -96,6 +97,21 @@ function withoutNullable(schema: unknown): unknown {
     const isNamed = NAMED.has(keyword) && typeof value === 'object' && value !== null;
     return isNamed ? mapMembers(value, withoutNullable) : withoutNullable(value);
   });
+}
+
+const REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)":/;
+
+/**
+ * Copies a schema with references last, because a validator that stops at the first problem should
+ * try everything else before it recurses. For example, the choices of a recursive schema often
+ * differ in a constant. The order of members has no other meaning.
+ */
+function referencesLast(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(referencesLast);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [name, referencesLast(value)]);
+  const refers = (value: unknown) => Number(REFERENCE.test(JSON.stringify(value)));
+  return Object.fromEntries(members.toSorted(([, a], [, b]) => refers(a) - refers(b)));
 }
 
 /** Copies an object with other values. Leaves out members whose value is undefined. */
