@@ -120,6 +120,9 @@ function mapMembers(members: object, change: (value: unknown, name: string) => u
   return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
 }
 
+/** The maximum length of a text with the format `url`, which Ajv knows besides `uri`. */
+const LONGEST_URL = 2048;
+
 /** Keywords that Ajv follows or refuses, although JSON Schema does not have them. */
 const OF_AJV_ALONE = [
   'formatExclusiveMaximum',
@@ -134,6 +137,8 @@ interface Engine {
   readonly opts: { ownProperties?: boolean; allErrors?: boolean };
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: object): unknown;
+  readonly formats: Readonly<Record<string, unknown>>;
+  addFormat(name: string, isValid: (text: string) => boolean): unknown;
 }
 
 /**
@@ -152,6 +157,10 @@ function followJsonSchema(
   engine.opts.ownProperties = true;
   engine.opts.allErrors = allErrors;
   for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
+  const { url } = engine.formats;
+  // The time that this pattern takes grows with the square of the length.
+  if (url instanceof RegExp)
+    engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
   engine.addKeyword({
     keyword: 'multipleOf',
     type: 'number',
