@@ -48,6 +48,9 @@ const TWICE = [
   { toString: 2, valueOf: 1 },
 ] as const;
 
+/** A valid URL of more than 2048 characters. */
+const LONG_URL = `https://shop.example/${'x'.repeat(2048)}`;
+
 const PARSED = '{"__proto__":{"b":2},"a":1}';
 
 const TOOLS: readonly ToolInterface[] = [
@@ -83,6 +86,7 @@ const TOOLS: readonly ToolInterface[] = [
         races: { type: 'array', uniqueItems: true },
         note: { type: 'string', nullable: true, formatMinimum: 'n', id: 'note' },
         nullable: { type: 'boolean' },
+        page: { type: 'string', format: 'url' },
         side: { enum: [{ nullable: true }], nullable: false },
       },
       patternProperties: { '^notes': { type: 'string', nullable: true } },
@@ -125,7 +129,8 @@ const TOOLS: readonly ToolInterface[] = [
       node: {
         anyOf: ['and', 'or'].map((op) => ({
           type: 'object',
-          properties: { op: { const: op }, of: { $ref: '#/$defs/node' } },
+          // The slower order: a validator visits `of` first.
+          properties: { of: { $ref: '#/$defs/node' }, op: { const: op } },
           required: ['op', 'of'],
         })),
       },
@@ -852,6 +857,9 @@ describe('what a tool receives and returns', () => {
     [false, 'null for a string, although OpenAPI has nullable', { note: null }],
     [true, 'a string before the one that an unknown keyword names', { note: 'a' }],
     [false, 'the same below a pattern', { notes: null }],
+    [true, 'a URL', { page: 'https://shop.example/page' }],
+    [false, 'no URL', { page: 'shop.example' }],
+    [false, 'a URL that would take too long to check', { page: LONG_URL }],
     [true, 'a member that is called nullable', { nullable: true, side: { nullable: true } }],
     [false, 'a member that is called nullable and has a wrong type', { nullable: 1 }],
     [false, 'a value that a choice does not have', { side: {} }],

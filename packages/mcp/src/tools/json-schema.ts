@@ -21,8 +21,9 @@ export function schemaCheck(
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
-  const findFirst = compile(schema, false, otherwise);
-  const findAll = compile(schema, true, otherwise);
+  const followed = withoutNullable(schema) as JsonSchema;
+  const findFirst = compile(referencesLast(followed) as JsonSchema, false, otherwise);
+  const findAll = compile(followed, true, otherwise);
   return (value) => {
     try {
       const first = findFirst(value);
@@ -41,7 +42,7 @@ export function schemaCheck(
 function compile(schema: JsonSchema, allErrors: boolean, otherwise: string): Check {
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema, allErrors);
-  const validate = validator.getValidator(withoutNullable(schema) as object);
+  const validate = validator.getValidator({ ...schema });
   return (value) => {
     const result = validate(value);
     return result.valid ? null : (result.errorMessage ?? otherwise);
@@ -98,11 +99,29 @@ function withoutNullable(schema: unknown): unknown {
   });
 }
 
+const REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)":/;
+
+/**
+ * Copies a schema with references last, because a validator that stops at the first problem should
+ * try everything else before it recurses. For example, the choices of a recursive schema often
+ * differ in a constant. The order of members has no other meaning.
+ */
+function referencesLast(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(referencesLast);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [name, referencesLast(value)]);
+  const refers = (value: unknown) => Number(REFERENCE.test(JSON.stringify(value)));
+  return Object.fromEntries(members.toSorted(([, a], [, b]) => refers(a) - refers(b)));
+}
+
 /** Copies an object with other values. Leaves out members whose value is undefined. */
 function mapMembers(members: object, change: (value: unknown, name: string) => unknown): object {
   const changed = Object.entries(members).map(([name, value]) => [name, change(value, name)]);
   return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
 }
+
+/** The maximum length of a text with the format `url`, which Ajv knows besides `uri`. */
+const LONGEST_URL = 2048;
 
 /** Keywords that Ajv follows or refuses, although JSON Schema does not have them. */
 const OF_AJV_ALONE = [
@@ -118,6 +137,8 @@ interface Engine {
   readonly opts: { ownProperties?: boolean; allErrors?: boolean };
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: object): unknown;
+  readonly formats: Readonly<Record<string, unknown>>;
+  addFormat(name: string, isValid: (text: string) => boolean): unknown;
 }
 
 /**
@@ -136,6 +157,10 @@ function followJsonSchema(
   engine.opts.ownProperties = true;
   engine.opts.allErrors = allErrors;
   for (const keyword of [...OF_AJV_ALONE, 'multipleOf']) engine.removeKeyword(keyword);
+  const { url } = engine.formats;
+  // The time that this pattern takes grows with the square of the length.
+  if (url instanceof RegExp)
+    engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
   engine.addKeyword({
     keyword: 'multipleOf',
     type: 'number',
