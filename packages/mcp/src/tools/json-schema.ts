@@ -5,16 +5,16 @@ import type { JsonSchema } from './tool-description.ts';
 export type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
- * the same `$id`: it would use the first schema for both. `otherwise` is the problem to return if
- * the validator names no problem. Throws for an invalid schema.
+ * Compiles a schema with a separate validator. A shared validator would use the first of two
+ * schemas with the same `$id` for both. `otherwise` is the problem to return if the validator names
+ * no problem. Throws for an invalid schema.
  */
 export function schemaCheck(
   schema: JsonSchema,
   otherwise = 'It does not match the schema.',
 ): Check {
-  // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
-  // which would count as valid.
+  // `$async` is an Ajv extension and not part of JSON Schema. Validation would return a promise,
+  // which would look like a valid result.
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   const validator = new AjvJsonSchemaValidator();
   followJsonSchema(validator, schema);
@@ -30,7 +30,7 @@ export function schemaCheck(
   };
 }
 
-/** The parts of Ajv that are changed here. */
+/** The parts of Ajv that `followJsonSchema` changes. */
 interface Engine {
   readonly opts: { ownProperties?: boolean };
   removeKeyword(keyword: string): unknown;
@@ -39,8 +39,8 @@ interface Engine {
 
 /**
  * Makes Ajv follow JSON Schema in two places. By default, Ajv treats inherited members such as
- * `constructor` as members of every object, and 19.99 is not a multiple of 0.01. The SDK does not
- * offer these options, so this calls the method that selects the SDK's Ajv instance.
+ * `constructor` as members of every object, and does not treat 19.99 as a multiple of 0.01. The SDK
+ * has no options for this, so this function calls the method that selects the SDK's Ajv instance.
  */
 function followJsonSchema(validator: AjvJsonSchemaValidator, schema: JsonSchema): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
