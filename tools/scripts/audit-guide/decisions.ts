@@ -1,4 +1,4 @@
-/** A decision that lets something through or refuses it, and the code that makes it. */
+/** A decision that accepts or rejects something, and the code that makes it. */
 export interface Decision {
   /** The question that the code answers. */
   readonly question: string;
@@ -9,7 +9,7 @@ export interface Decision {
   readonly at: readonly string[];
 }
 
-/** The decisions about one subject, in the order in which a request meets them. */
+/** The decisions about one subject, in the order in which a request reaches them. */
 export interface Subject {
   readonly title: string;
   readonly decisions: readonly Decision[];
