@@ -1,6 +1,6 @@
 /**
  * The registration requests of MCP hosts in autumn 2026, according to public issues. If a server
- * rejects one of these, no user of that host can connect.
+ * rejects one of them, users of that host cannot connect.
  */
 
 /**

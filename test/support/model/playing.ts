@@ -23,8 +23,8 @@ import type { Trace, TraceStep } from './trace.ts';
  */
 export interface Stage {
   /**
-   * Follows the trace. Returns the first step with a different result, and that result. Returns
-   * null if there is no difference.
+   * Follows the trace. Returns the first step whose result differs from the model, with that
+   * result. Returns null if all results match.
    */
   play(trace: Trace): Promise<string | null>;
   close(): Promise<void>;

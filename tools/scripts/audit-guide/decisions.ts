@@ -3,8 +3,8 @@ export interface Decision {
   /** The question that the code answers. */
   readonly question: string;
   /**
-   * Where it is answered: `<file>#<symbol>`, with the file below `packages/`. A symbol is a name at
-   * the top of the file, or `Class.method`.
+   * Where the code answers the question: `<file>#<symbol>`, with the file below `packages/`. A
+   * symbol is a name at the top of the file, or `Class.method`.
    */
   readonly at: readonly string[];
 }

@@ -20,5 +20,5 @@ function readScope(kind: string, name: string, registered: object): string | nul
 function isPersonal(kind: string, name: string, registered: object): boolean {
   if (!('personal' in registered)) return false;
   if (typeof registered.personal === 'boolean') return registered.personal;
-  throw new Error(`The ${kind} ${name} must have personal: true or no personal`);
+  throw new Error(`The ${kind} ${name} must have personal: true. To make it public, omit personal`);
 }
