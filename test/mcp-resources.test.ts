@@ -493,8 +493,14 @@ describe('registration', () => {
     [{ scope: 'mcp:orders' }, 'The scope of the resource app://x must be a method that returns it'],
     [{ scope: undefined }, 'The scope of the resource app://x must be a method that returns it'],
     [{ scope: null }, 'The scope of the resource app://x must be a method that returns it'],
-    [{ personal: 'yes' }, 'The resource app://x must have personal: true or no personal'],
-    [{ personal: undefined }, 'The resource app://x must have personal: true or no personal'],
+    [
+      { personal: 'yes' },
+      'The resource app://x must have personal: true. To make it public, omit personal',
+    ],
+    [
+      { personal: undefined },
+      'The resource app://x must have personal: true. To make it public, omit personal',
+    ],
   ])('refuses %j', (more, message) => {
     expect(() => registry().register(wrong(more))).toThrow(message);
     expect(registry().all()).toEqual([]);

@@ -1409,12 +1409,12 @@ describe('registering tools', () => {
     [
       'a tool that does not say whether it is personal',
       [{ ...toolNamed('x', () => 1), personal: () => true }],
-      'The tool x must have personal: true or no personal',
+      'The tool x must have personal: true. To make it public, omit personal',
     ],
     [
       'a tool whose personal has no value, which would leave it public',
       [{ ...toolNamed('x', () => 1), personal: undefined }],
-      'The tool x must have personal: true or no personal',
+      'The tool x must have personal: true. To make it public, omit personal',
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);

@@ -682,12 +682,12 @@ test.each([
   ['spiffe://example.org/', { asserts: ['clients'] }, /must be an issuer/],
   ['spiffe://example.org/ns', { asserts: ['clients'] }, /must be an issuer/],
   ['spiffe://', { asserts: ['clients'] }, /must be an issuer/],
-  [TRUST_DOMAIN, { asserts: ['people'] }, /may only be clients/],
-  [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /may only be clients/],
+  [TRUST_DOMAIN, { asserts: ['people'] }, /must be \['clients'\], because/],
+  [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /must be \['clients'\], because/],
   [
     CLUSTER,
     { asserts: ['people', 'clients'] },
-    /asserts: must be people or clients, not both; use two/,
+    /asserts: must be \['people'\] or \['clients'\], not both; use two/,
   ],
   [CLUSTER, { asserts: ['workloads'] }, /must be "people" or "clients"/],
 ])(

@@ -54,8 +54,8 @@ export interface PageForm {
 }
 
 /**
- * Returns the form of the page that does this action. If there are several such forms, returns the
- * one that contains the text `about`.
+ * Returns the page's form for this action. If there are several, returns the one that contains the
+ * text `about`.
  */
 export async function formDoing(page: Response, does: string, about = ''): Promise<PageForm> {
   const html = await page.clone().text();
@@ -80,7 +80,7 @@ export async function formDoing(page: Response, does: string, about = ''): Promi
   );
 }
 
-/** Opens the page, and sends the form that does this action. */
+/** Opens the page, and sends its form for this action. */
 export async function doAt(
   visitor: Visitor,
   page: string,

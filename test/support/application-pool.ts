@@ -19,9 +19,7 @@ export interface ApplicationPool {
   ask(sql: string): Promise<readonly unknown[]>;
   /** Returns the settings of a session and its event listeners. */
   session(): Promise<unknown>;
-  /**
-   * Takes a connection from the pool. It is returned when the test calls the resulting function.
-   */
+  /** Takes a connection from the pool. The resulting function returns it to the pool. */
   keep(...statements: readonly string[]): Promise<() => void>;
   /**
    * Returns how many connections are in use or waited for. Returns 0 if the pool does not count
@@ -33,7 +31,7 @@ export interface ApplicationPool {
 
 /**
  * Opens a pool with this many connections. On PostgreSQL, the application's own transactions run at
- * this level. On SQLite, opens the application's own connection to a file.
+ * the level `isolation`. On SQLite, opens the application's own connection to a file.
  */
 export function openApplicationPool(
   url: string,
@@ -46,8 +44,7 @@ export function openApplicationPool(
 
 /** Opens a store on such a pool. The pool ends with the test. */
 export function borrowAt(url: string, options: BorrowingOptions = {}): OpenedDatabase {
-  // Use this level because at a higher level, a statement that waited for another one fails and
-  // runs again.
+  // At a higher isolation level, a statement that waited for another one fails and runs again.
   const pool = openApplicationPool(url, 4, 'read committed');
   onTestFinished(() => pool.end());
   return pool.borrow(options);

@@ -73,7 +73,7 @@ export interface RunningAssistant {
 }
 
 export interface AssistantOptions {
-  /** Settings that override those of the example. A function receives the application's URL. */
+  /** Settings that override the example's. A function receives the application's URL. */
   readonly config?: ConfigMap | ((url: string) => ConfigMap);
   /** Tools to register in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];

@@ -16,17 +16,17 @@ import { createDatabase } from './database.ts';
 import { openOwnStore } from './own-store.ts';
 
 /**
- * A host whose people come from the AT Protocol, so their ids are DIDs. In addition to Portico, it
- * has the parts of that protocol that an authorization server does not have: handles, a document
- * for each DID, and `sub` in the response of the token endpoint.
+ * A host whose people come from the AT Protocol, so their ids are DIDs. The host adds the parts of
+ * that protocol that Portico lacks: handles, a document for each DID, and `sub` in the response of
+ * the token endpoint.
  */
 export interface AtprotoHost {
   readonly origin: string;
   /** Sends a client's requests to this host, or to the directory of DIDs. */
   readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
   /**
-   * Lets the signed-in person allow the request at this URL. Returns the address to which the
-   * browser is then sent.
+   * Lets the signed-in person allow the request at this URL. Returns the address to which the host
+   * then redirects the browser.
    */
   allow(url: URL): Promise<URL>;
   /** The responses of this host, such as `POST /oauth/token 200`. */
@@ -35,14 +35,14 @@ export interface AtprotoHost {
 }
 
 /**
- * The host is on loopback. Client documents are fetched from this machine only in development, and
- * the documents of a test are on this machine.
+ * The host is on loopback, because the server fetches client documents from this machine only in
+ * development.
  */
 export const ORIGIN = 'http://localhost:2583';
 export const DID = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 export const HANDLE = 'ada.pds.example';
 
-/** The context of a request. It records whose tokens were issued in it. */
+/** The context of a request. It contains the person whose tokens were issued. */
 interface Issued {
   did: string | null;
 }

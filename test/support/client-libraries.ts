@@ -29,7 +29,7 @@ export interface Received {
 
 /** A client that has discovered its server. */
 export interface ForeignClient {
-  /** Returns the URL to which a browser is sent. */
+  /** Returns the URL to which the client sends the browser. */
   authorize(scope: string, pushed: boolean, mode?: 'form_post'): Promise<URL>;
   /**
    * Exchanges the code for tokens. `callback` is the URL at which the browser returns, or the form

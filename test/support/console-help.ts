@@ -6,7 +6,7 @@ interface CommandHelp {
   /** The options by name, with the number of values that follow each. */
   readonly options: ReadonlyMap<string, number>;
   readonly required: number;
-  /** The most arguments. Infinity if the last one may be repeated. */
+  /** The maximum number of arguments. Infinity if the last one can be repeated. */
   readonly most: number;
 }
 
@@ -18,7 +18,7 @@ const APPLICATIONS = [
 
 /**
  * The commands of several applications. One has accounts, one has tools, and one has the features
- * that are separate packages. The help of each is read once.
+ * that are separate packages. Reads the help of each command once.
  */
 export class ConsoleHelp {
   readonly #storage: string;

@@ -9,8 +9,8 @@ export const consoleOf = ({ folder }: Installed) =>
   path.join(folder, 'packages', 'portico', 'bin', 'portico.js');
 
 /**
- * Installs the packages in a folder, with links to the workspace at `from`. It is this workspace or
- * a copy of it.
+ * Installs the packages in a folder, with links to the workspace at `from`: this workspace or a
+ * copy.
  */
 export async function installPortico(folder: string, from: string = ROOT): Promise<void> {
   const modules = path.join(folder, 'node_modules');
@@ -55,9 +55,8 @@ export async function portico(
 let commandBefore: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a console command in this process, only one at a time. This is faster, and enough for tests
- * of what a command does. Use `portico` if a test checks warnings of Node or the exit code of the
- * process.
+ * Runs a console command in this process, only one at a time. This is faster than a separate
+ * process. Use `portico` if a test checks warnings of Node or the exit code.
  */
 export function porticoHere(
   args: readonly string[],
@@ -83,8 +82,8 @@ export function porticoHere(
 }
 
 /**
- * The folder in which Node keeps compiled code for the next process. This saves a quarter of the
- * time of a console command.
+ * The folder where Node stores compiled code for the next process. This saves a quarter of the time
+ * of a console command.
  */
 export const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
 
@@ -104,7 +103,7 @@ export interface RunningProcess {
   stderr(): string;
   /**
    * Waits until standard output or standard error contains the text. Rejects if the process ends
-   * before.
+   * first.
    */
   says(text: string): Promise<void>;
   /** Waits for the process to end, and returns its exit code. */

@@ -119,8 +119,8 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Runs the code flow with PKCE. `signIn` fills in the application's sign-in page, and returns where
- * it leads. Returns the tokens, and the claims of UserInfo.
+ * Runs the code flow with PKCE. `signIn` fills in the application's sign-in page, and returns the
+ * next URL. Returns the tokens, and the claims of UserInfo.
  */
 export async function runCodeFlow(
   url: string,

@@ -45,7 +45,7 @@ async function administer(server: string, statement: string): Promise<void> {
 }
 
 /**
- * Count only waits in this database, because other tests use the same server and also wait for
+ * Counts only waits in this database, because other tests use the same server and also wait for
  * locks.
  */
 const LOCK_WAITS = {
@@ -57,14 +57,14 @@ const LOCK_WAITS = {
 } as const;
 
 /**
- * How to poll the functions below, in milliseconds. The interval is long because MariaDB returns
- * old values until no session has asked for a tenth of a second.
+ * How to poll the functions below, in milliseconds. The interval is long because MariaDB updates
+ * these values only after no session has read them for a tenth of a second.
  */
 export const LOOKING_AT_LOCKS = { timeout: 20_000, interval: 250 };
 
 /** Whether a statement in this database waits for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
-  // On SQLite, writes wait in this process and not for a lock. So no check is needed.
+  // On SQLite, writes wait in this process and not for a lock, so there is nothing to check.
   return database.dialect === 'sqlite' || (await countWaiting(database)) > 0;
 }
 

@@ -6,7 +6,7 @@
  */
 import { undescribed } from './description.ts';
 
-/** The requests of a test keep this function, so that they are compared once. */
+/** The current `fetch`. If this file has run before, it already compares responses. */
 const { fetch: send } = globalThis;
 const isComparing = Symbol.for('portico.comparing');
 if (!(isComparing in send)) {

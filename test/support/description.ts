@@ -18,14 +18,14 @@ const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 ajv.addSchema(JSON.parse(text) as object, 'openapi');
 
-/** The endpoints that an application may have itself. */
+/** Endpoints that an application can define itself. */
 const OWN = /^\/health\//;
 const paths = Object.keys(description.paths).filter((path) => !OWN.test(path));
 
 const pointer = (...parts: readonly string[]) =>
   parts.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
 
-/** Returns what is wrong with a response. Returns null if the response is described. */
+/** Returns what is wrong with a response, or null if the description contains it. */
 export async function undescribed(
   method: string,
   url: string,
@@ -40,8 +40,8 @@ export async function undescribed(
   if (!response.headers.has('x-request-id')) return null;
   const status = String(response.status);
   const described = operation.responses[status];
-  // An application answers itself if the endpoint is turned off, does not have this method, or if
-  // the application's own CSRF check applies to it.
+  // The application itself responds if the endpoint is off, does not have this method, or if the
+  // application's own CSRF check rejects the request.
   if (described === undefined && /^40[345]$/.test(status)) return null;
   if (described === undefined) return `${method} ${path}: the status ${status} is not described`;
   const { content = {} } = described;

@@ -13,7 +13,7 @@ const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
  * The server under test must trust it.
  */
 export const DOCUMENTS_CA = read('documents-certificate.pem');
-/** The same, for the variable NODE_EXTRA_CA_CERTS of a process. */
+/** The file with the same certificate, for the variable NODE_EXTRA_CA_CERTS of a process. */
 export const DOCUMENTS_CA_FILE = path.join(folder, 'documents-certificate.pem');
 
 /** A web server that publishes client documents over https, on a loopback port. */
@@ -21,10 +21,7 @@ export interface DocumentHost {
   readonly port: number;
   /** Returns the URL of a path on a host name. `outbound` resolves the name to this web server. */
   url(path: string, host?: string): string;
-  /**
-   * Publishes a document at this path. Its `client_id` is its URL, unless the document contains
-   * another one.
-   */
+  /** Publishes a document at this path. If the document has no `client_id`, adds its URL. */
   publish(path: string, document: object, headers?: Readonly<Record<string, string>>): string;
   /** Sets how to answer requests for this path. */
   answer(path: string, by: (request: IncomingMessage, response: ServerResponse) => void): string;
@@ -32,7 +29,7 @@ export interface DocumentHost {
   readonly asked: readonly string[];
   /** Returns the number of connections. It includes connections without a request. */
   connections(): number;
-  /** Options for the server under test. Every host name then leads to this machine. */
+  /** Options for the server under test. They resolve every host name to this machine. */
   readonly outbound: OutboundOptions;
   close(): Promise<void>;
 }

@@ -10,10 +10,10 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
  * - The fence (`ts server.ts`) or a comment in the first line (`// server.ts`) names its file. All
  *   blocks of a page are in one folder, so that they can import each other.
  * - A comment before the fence (`<!-- ts … -->`) contains code that readers do not need. The block
- *   replaces the line `…` in it, or follows it.
+ *   replaces the line `…` in this code, or follows the code.
  * - `<!-- of examples/… -->` means that the block is a part of this file. Another test compiles and
  *   runs the file.
- * - `<!-- checked by test/….test.ts -->` means that this test takes the block from the page. The
+ * - `<!-- checked by test/….test.ts -->` means that this test reads the block from the page. The
  *   test names the page.
  * - `<!-- unchecked: it is Prisma's -->` says why the block cannot be checked here.
  */
@@ -30,7 +30,7 @@ export interface CodeBlock {
   readonly whole: string;
   /** The file that contains the block, as a path from the root, or null. */
   readonly partOf: string | null;
-  /** The test that takes the block from the page, as a path from the root, or null. */
+  /** The test that reads the block from the page, as a path from the root, or null. */
   readonly checkedBy: string | null;
   /** Why the block is not checked, or null. */
   readonly unchecked: string | null;

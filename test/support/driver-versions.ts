@@ -21,8 +21,8 @@ export interface OtherInstallation {
 }
 
 /**
- * Installs Portico with the oldest drivers that it supports. `changes` are applied to the
- * package.json of a driver.
+ * Installs Portico with the oldest drivers that it supports. `changes` modify the package.json of a
+ * driver.
  */
 export async function installWithFloor(
   changes: { readonly [name in 'pg' | 'mysql2']?: object } = {},

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Programs that some tests need in addition to Node and the packages of `npm ci`. `npm test` needs
- * none of them. It skips all tests that need one, even if it is installed. `npm run test:all` runs
- * these tests, and fails if a program is missing.
+ * Programs that some tests need in addition to Node and the packages of `npm ci`. `npm test` skips
+ * all tests that need one, even if the program is installed. `npm run test:all` runs these tests,
+ * and fails if a program is missing.
  */
 export const EXTRAS = {
   chromium: { program: 'chromium', package: 'chromium' },

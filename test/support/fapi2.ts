@@ -5,8 +5,8 @@ import { CHALLENGE, REDIRECT_URI, VERIFIER, type RunningPortal, type Tokens } fr
 import { locationOf, type Visitor } from './visitor.ts';
 
 /**
- * A client of the FAPI 2.0 Security Profile. It is written by hand, so that each step can deviate
- * from the profile.
+ * A client of the FAPI 2.0 Security Profile. It uses no library, so that each step can deviate from
+ * the profile.
  */
 export interface Banker {
   readonly id: string;
@@ -147,7 +147,7 @@ export async function pushedUrl(
   return `${at.portal.url}/oauth/authorize?${query}`;
 }
 
-/** Lets the person allow the request. Returns the URL at which the client gets the response. */
+/** Lets the person allow the request. Returns the URL that contains the response. */
 export async function allow(visitor: Visitor, url: string): Promise<URL> {
   const page = await visitor.visit(url);
   if (page.status !== 200) throw new Error(`No question: ${page.status} ${await page.text()}`);

@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * The range of ports. It is below the ports of outgoing connections. Otherwise an outgoing
- * connection could take a port between its choice and its use.
+ * The range of ports. It is below the ports of outgoing connections, because an outgoing connection
+ * could take a port between its choice and its use.
  */
 const [FIRST, LAST] = [10_240, 32_767];
 
 /**
- * Each worker of Vitest has its own share of the ports, and uses no port twice in a file. Otherwise
- * two workers could choose the same port before either of them listens, which happened once in
- * fourteen thousand tests. A second run at the same time starts at another port.
+ * Each worker of Vitest has its own share of the ports, and uses no port twice in a file. Without
+ * shares, two workers could choose the same port before either of them listens. This happened once
+ * in fourteen thousand tests. A second run at the same time starts at another port.
  */
 const SHARES = 64;
 const SIZE = Math.floor((LAST - FIRST + 1) / SHARES);
@@ -20,8 +20,8 @@ const given = new Set<number>();
 /** Returns a free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const port = FIRST + share * SIZE + randomInt(SIZE);
-  // When half of the share is used, the first ports of the file have been free for a long time. So
-  // allow all ports again.
+  // When half of the share is used, the first ports of the file have been free for a long time.
+  // Allow all ports again.
   if (given.size > SIZE / 2) given.clear();
   if (given.has(port)) return freePort();
   given.add(port);

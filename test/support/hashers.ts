@@ -2,8 +2,8 @@ import { argon2idHasher, type ApplicationDefinition } from '@portico/kit';
 import type { Application, PasswordHasher } from 'portico';
 
 /**
- * The kit's hasher with very little memory. It is fast, because most tests sign in, but few of them
- * are about the hash.
+ * The kit's hasher with very little memory. It is fast: most tests sign in, but few of them test
+ * the hash.
  */
 export const CHEAP = argon2idHasher({ memory: 64 });
 

@@ -6,7 +6,7 @@ import { newKey, signatureOf, type Algorithm, type ClientKey } from './assertion
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The request for which a proof is made. */
+/** The request that a proof is for. */
 export interface Door {
   readonly method: string;
   readonly url: string;
@@ -26,7 +26,7 @@ export interface Parts {
   readonly key: ClientKey;
   readonly header: Members;
   readonly claims: Members;
-  /** Writes the two parts of the proof as text. Here a member can be repeated. */
+  /** Writes the two parts of the proof as text. A change can repeat a member here. */
   readonly write: (header: Members, claims: Members) => readonly [header: string, claims: string];
   readonly sign: (key: ClientKey, input: string) => string;
   /** Changes the complete proof before it is sent. */
@@ -63,7 +63,7 @@ export interface Change {
   readonly name: string;
   /** Whether the changed proof must still be accepted. */
   readonly harmless: boolean;
-  /** Whether the change matters at this endpoint. */
+  /** Whether the change has an effect at this endpoint. */
   readonly at?: (door: Door) => boolean;
   readonly apply: (parts: Parts, door: Door, now: number) => Parts;
 }
@@ -501,7 +501,7 @@ export const anyProof: Arbitrary<{ readonly key: ClientKey; readonly changes: re
         fc.subarray([...HARMLESS], { maxLength: 3 }),
         fc.oneof(
           { weight: 1, arbitrary: fc.constant([]) },
-          // Use only one harmful change, because a second change could undo the first.
+          // Apply only one harmful change, because a second one could undo the first.
           { weight: 3, arbitrary: fc.constantFrom(...HARMFUL).map((change) => [change]) },
         ),
       )

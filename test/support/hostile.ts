@@ -27,7 +27,7 @@ export function requestOf(
 // --- words
 // ----------------------------------------------------------------------------------------------------
 
-/** A part of some words. If a page repeated it without escaping, the script would run. */
+/** Part of some words. If a page repeated it without escaping, the script would run. */
 export const MARKUP = '"><script>alert(1)</script>';
 
 const ODD_WORDS = [
@@ -132,9 +132,9 @@ const NOT_IN_A_TOKEN = [
 ] as const;
 
 /**
- * Changes, adds or removes one character of the value. It never changes the first one, because
- * leading spaces of a header are ignored. No prefix of the result equals the value. So an `&` from
- * a broken encoding cannot make the result valid.
+ * Changes, adds or removes one character of the value. Never changes the first one, because servers
+ * ignore leading spaces in a header. No prefix of the result equals the value. Otherwise, an `&`
+ * from a broken encoding could make the result valid.
  */
 export function nearMiss(value: string): Arbitrary<string> {
   return fc
@@ -153,9 +153,7 @@ export function nearMiss(value: string): Arbitrary<string> {
 // --- parameters
 // -----------------------------------------------------------------------------------------------
 
-/**
- * The parameters of a valid request. Each has a generator, whose values are mostly almost valid.
- */
+/** The parameters of a valid request. Each has a generator whose values are mostly almost valid. */
 export type Parameters = Readonly<Record<string, Arbitrary<string>>>;
 
 const oddName = fc.oneof(
@@ -180,8 +178,7 @@ const oddName = fc.oneof(
 );
 
 /**
- * Almost valid pairs. A pair may be missing, empty, repeated, nested or odd, and odd pairs may be
- * added.
+ * Almost valid pairs. Pairs can be missing, empty, repeated, nested or odd. Odd pairs can be added.
  */
 function pairsNear(parameters: Parameters): Arbitrary<readonly Pair[]> {
   const each = Object.entries(parameters).map(([name, value]): Arbitrary<readonly Pair[]> =>
@@ -479,8 +476,7 @@ export function getNear(query: Arbitrary<string>, headers: HeaderOptions): Arbit
 }
 
 /**
- * An almost valid POST of one of these forms. `also` are headers that all of these requests
- * contain.
+ * An almost valid POST of one of these forms. `also` contains headers for all of these requests.
  */
 export function postNear(
   alternatives: readonly Parameters[],

@@ -25,7 +25,7 @@ export interface IdentityProvider {
   readonly key: ClientKey;
   /** The file that contains its key set. */
   readonly file: string;
-  /** The configuration that makes the server trust it. */
+  /** The configuration with which the server trusts this identity provider. */
   readonly config: { readonly oauth_server: Members };
   /** Replaces the key set. */
   publish(...keys: readonly ClientKey[]): Promise<void>;
@@ -59,7 +59,10 @@ export interface Organization {
   close(): Promise<void>;
 }
 
-/** Starts both. `settings` replace those of `oauth_server` for it. */
+/**
+ * Starts the portal and the identity provider. `settings` replace those of `oauth_server` for the
+ * provider.
+ */
 export async function startOrganization(
   settings: (idp: IdentityProvider) => Members = () => ({}),
 ): Promise<Organization> {

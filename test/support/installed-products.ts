@@ -30,7 +30,8 @@ export interface InstalledProduct {
   /** The setting that makes the product request `form_post`, if it can. */
   readonly formPost?: string;
   /**
-   * The address that the person opens, and the address where the product shows who the person is.
+   * The address that the person opens, and the address at which the product shows who the person
+   * is.
    */
   readonly opens: string;
   readonly tells: string;
@@ -88,8 +89,8 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
         'ErrorLog "|$/bin/cat >&2"',
         ...load,
         ...account,
-        // A browser that opens a page sends this header. A request by fetch() looks like a script,
-        // and gets a 401.
+        // Browsers send this header when they open a page. Without it, a request by fetch() looks
+        // like a script, and gets a 401.
         'RequestHeader set Sec-Fetch-Mode navigate early',
         settings,
         `ProxyPass / ${behind}/`,

@@ -1,7 +1,7 @@
 /**
- * Documents in the form in which known hosts published theirs in autumn 2026, with our own names.
- * They have the same members, lack the same members, and contain members without a meaning here.
- * `asks` is the redirect_uri that the host sends.
+ * Documents in the form that known hosts published in autumn 2026, with invented names. They have
+ * and lack the same members as the originals, including members that Portico ignores. `asks` lists
+ * the redirect URIs that the host sends.
  */
 export interface KnownDocument {
   readonly host: string;

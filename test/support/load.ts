@@ -28,9 +28,9 @@ export type Use =
 export type Step = 'answered' | 'unavailable' | 'cut off';
 
 /**
- * A public client that uses one authorization after another. Each begins with an exchange, has some
- * refreshes, and ends with a revocation. A request without a response stays `pending`, and the next
- * step sends it again.
+ * A public client that uses one authorization after another. Each authorization begins with an
+ * exchange, has some refreshes, and ends with a revocation. A request without a response stays
+ * `pending`, and the next step repeats it.
  */
 export interface Worker {
   chain: Chain | null;
@@ -83,7 +83,7 @@ export async function createWorker(
       : use.kind === 'refresh'
         ? post('/oauth/token', { grant_type: 'refresh_token', refresh_token: use.token })
         : post('/oauth/revoke', { token: use.chain.refreshToken }));
-    // A truncated response counts as no response.
+    // Treat a truncated response as no response.
     const body = await response?.text().catch(() => null);
     if (response === null || body === null || body === undefined) return 'cut off';
     if (response.status === 503) return unavailable(new Response(body, response));

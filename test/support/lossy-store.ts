@@ -4,15 +4,16 @@ import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } fr
 export interface LossyStore {
   readonly database: BorrowedDatabase;
   /**
-   * How the next use is lost: it takes effect or not, and the store is lost before it can answer.
+   * How the next use is lost. The store fails before it responds, after or before the use takes
+   * effect.
    */
   loses: 'after it took effect' | 'before it took effect' | null;
   isAway: boolean;
   /** Whether the store is away only for the host's accounts. */
   losesAccounts: boolean;
   /**
-   * Called after the loss, before the server asks whether the use took effect. The store may be
-   * back by then.
+   * Called after the loss, before the server asks whether the use took effect. The test can make
+   * the store available again here.
    */
   whenLost: () => void;
 }
@@ -20,8 +21,8 @@ export interface LossyStore {
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
 /**
- * Wraps a store. A statement that has `committed` counts as a use. The store asks `committed` once,
- * and then rejects.
+ * Wraps a store. A statement with `committed` is a use. The store calls `committed` once, and then
+ * rejects.
  */
 export function createLossyStore(inner: OpenedDatabase): LossyStore {
   async function lose<T>(use: () => Promise<T>, committed: () => Promise<boolean>): Promise<T> {

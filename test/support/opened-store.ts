@@ -5,12 +5,12 @@ import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portic
 import { createDatabase } from './database.ts';
 
 /**
- * An open database on the test project's engine. It is for a test that works between the database
- * and the portal.
+ * An open database on the test project's engine, for tests that change what the portal's database
+ * does.
  */
 export interface OpenedStore {
   readonly inner: OpenedDatabase;
-  /** Removes the database. Call it when the portal is closed. */
+  /** Removes the database. Call it after you have closed the portal. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function withExecute(
 /** A store that can lose single statements. */
 export interface LosingStore {
   readonly database: BorrowedDatabase;
-  /** The next statement to lose, and whether it takes effect first. It is lost only once. */
+  /** The next statement to lose, and whether it takes effect first. Only one statement is lost. */
   loses: { readonly statement: RegExp; readonly afterwards: boolean } | null;
 }
 

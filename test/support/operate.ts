@@ -63,8 +63,8 @@ const METRIC = /\b((?:http_server|portico|db_client)_\w+|up)(?:\{([^}]*)\})?/g;
 const OF_PROMETHEUS: ReadonlySet<string> = new Set(['job', 'instance', 'le']);
 
 /**
- * Returns the metrics of an expression. Each label of a grouping must belong to each of these
- * metrics, because an expression here has one metric, or several metrics with the same labels.
+ * Returns the metrics in an expression. Each of them must have every label that the expression
+ * groups by: the expressions here have one metric, or several metrics with the same labels.
  */
 export function usedMetrics(expression: string): readonly UsedMetric[] {
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>

@@ -16,8 +16,8 @@ import {
 } from 'portico';
 
 /**
- * The kind of messages that this feature sends to a receiver over HTTP. The functions below create
- * a server with the feature.
+ * The kind of messages that the feature below sends to a receiver over HTTP. The functions below
+ * create a server with the feature.
  */
 
 export const KIND = 'note';
@@ -128,7 +128,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** The most messages for one receiver that were being received at the same time. */
+  /** The maximum number of messages that one receiver received at the same time. */
   atOnce: number;
   answers: (received: Received) => number | Promise<number>;
   /** Waits until this many messages have arrived. */
@@ -175,7 +175,7 @@ export async function startReceiver(): Promise<Receiver> {
   return Object.assign(receiver, { url: `http://127.0.0.1:${port}/` });
 }
 
-// If this file runs as a process, it delivers messages until it is ended.
+// Delivers messages until the process ends, if this file is started as a process.
 if (import.meta.main) {
   const [databaseUrl = '', folder = '', receiver = ''] = process.argv.slice(2);
   const { server } = await openSending(databaseUrl, folder, receiver);

@@ -4,8 +4,8 @@ import pg from 'pg';
 import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from 'portico';
 
 /**
- * A store that an application implements without the kit. It has the five members of the contract,
- * and `close`.
+ * A store that an application implements without the kit. It has only the five members of the
+ * contract, and `close`.
  */
 export interface OwnStore extends Database {
   close(): Promise<void>;
@@ -76,7 +76,7 @@ function createStore(driver: Driver): OwnStore {
           }
         });
       } catch (error) {
-        // If the work is done, only the COMMIT can have failed. Its result is unknown.
+        // After the work, only the COMMIT can fail. Its result is then unknown.
         if (done === null || committed === undefined || !isUnavailable(error)) throw error;
         if (await committed(store, done.answer)) return done.answer;
         throw error;
@@ -90,8 +90,8 @@ function createStore(driver: Driver): OwnStore {
 }
 
 /**
- * Uses only one connection, so that everything takes turns. Between BEGIN and COMMIT, there is only
- * one transaction.
+ * Uses only one connection, so that statements run one after another. Only one transaction is open
+ * at a time.
  */
 function sqlite(file: string): Driver {
   let opened: DatabaseSync | null = null;
@@ -126,7 +126,7 @@ function postgres(url: string): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     types: {
-      // The 64-bit integers here are times, and a number is exact enough for them.
+      // The 64-bit integers here are times, so a number is exact enough.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
     },
@@ -140,7 +140,7 @@ function postgres(url: string): Driver {
       return {
         release: (isBroken) => client.release(isBroken),
         async execute(sql, parameters) {
-          // This is safe because no statement of the server has a question mark in quotes.
+          // No statement of the server has a question mark in quotes.
           let count = 0;
           const text = sql.replaceAll('?', () => `$${(count += 1)}`);
           const { rows, rowCount } = await client.query<Record<string, unknown>>(text, [

@@ -29,8 +29,8 @@ const newSession = (): Session => ({ userId: null, secret: randomBytes(32).toStr
 export interface PlainHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
   /**
-   * Finds or starts the session of a request. Returns the `Set-Cookie` header of a new session, or
-   * null. `key` identifies the request.
+   * Finds or starts the session of a request. Returns the `Set-Cookie` header for a new session, or
+   * null for an existing one. `key` identifies the request.
    */
   begin(key: object, cookies: string): string | null;
   /** Answers requests for the host's own pages: the sign-in page and a home page. */
@@ -43,8 +43,7 @@ export function definePlain(): PlainHost {
   const begun = new WeakMap<object, string>();
 
   /**
-   * Finds the session by the cookie, or starts a session. A new session is stored only when it is
-   * needed.
+   * Finds the session by the cookie, or starts one. Stores a new session only when it is needed.
    */
   function begin(key: object, cookies: string): string | null {
     const [, known = ''] = /(?:^|; )sid=([^;]+)/.exec(cookies) ?? [];
@@ -78,7 +77,7 @@ export function definePlain(): PlainHost {
   };
 }
 
-/** A session that is stored only in the browser, encrypted. It is the context of a request. */
+/** A session that is stored only in the browser, encrypted. It is also the context of a request. */
 export interface Sealed {
   readonly session: Session;
   /** The session as received, to detect changes. */
@@ -86,8 +85,8 @@ export interface Sealed {
 }
 
 /**
- * A host that stores no sessions. The session is in a cookie, and every response that changes the
- * session sets it again.
+ * A host that stores no sessions. The session is in a cookie. Every response that changes the
+ * session sets the cookie again.
  */
 export interface StatelessHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;

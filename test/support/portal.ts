@@ -75,8 +75,8 @@ export interface PortalOptions {
   /** A folder with views that replace the portal's own. */
   readonly views?: string;
   /**
-   * Whether there is a signing key. It may be a key of an earlier portal, unless you set `new`.
-   * Default: true.
+   * Whether there is a signing key. Unless you set `new`, the key of an earlier portal can be used
+   * again. Default: true.
    */
   readonly signingKey?: boolean | 'new';
   /** The hasher for passwords and client secrets. Default: a cheap one. */
@@ -98,8 +98,8 @@ export interface PortalOptions {
   /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * The mode. Default: `dev`. `prod` needs an https `public_url`, so only `application.fetch` can
-   * reach the portal.
+   * The mode. Default: `dev`. `prod` needs an https `public_url`, so tests can reach the portal
+   * only through `application.fetch`.
    */
   readonly mode?: 'dev' | 'prod';
 }

@@ -9,7 +9,7 @@ import { commandsOf } from './shell.ts';
 /** The address of the server on all of these pages. */
 const SERVER = 'https://app.example.com';
 
-/** The client that the page's command prints. The product is configured with it. */
+/** The client that the page's command prints, for the settings of the product. */
 export interface ProductClient {
   readonly id: string;
   readonly secret: string;
@@ -18,7 +18,7 @@ export interface ProductClient {
 }
 
 /**
- * A page of docs/connecting about a product. It provides the page's commands and settings for a
+ * A page of docs/connecting about a product. Provides the page's commands and settings for a
  * running product.
  */
 export class ProductPage {

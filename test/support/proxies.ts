@@ -14,8 +14,8 @@ import { programOf } from './extras.ts';
 export const HOST = 'client.example';
 
 /**
- * A proxy from `examples/deploy`. Its file is unchanged except for the host, the ports and the
- * certificate.
+ * A proxy from `examples/deploy`. The tests change only the host, the ports and the certificate in
+ * its file.
  */
 export interface DeployedProxy {
   readonly port: number;
@@ -26,7 +26,7 @@ export interface DeployedProxy {
 
 export interface ProxyProgram {
   readonly name: string;
-  /** The address of the caller in the tests. Each address has a separate limit. */
+  /** The address of the caller in the tests. Each address has its own limit. */
   readonly from: string;
   /**
    * The files of `examples/deploy`: one for a separate host, and one for a path on another host.
@@ -54,8 +54,8 @@ const CERTIFICATE = tls('documents-certificate.pem');
 const OWN: Certificate = { certificate: CERTIFICATE, key: tls('documents-key.pem') };
 
 /**
- * Creates a certificate with an RSA key. It is needed because without an RSA key, a server never
- * offers the suites with RSA key exchange.
+ * Creates a certificate with an RSA key. Without one, a server never offers the suites with RSA key
+ * exchange.
  */
 export function makeRsaCertificate(folder: string): Certificate {
   const made = { certificate: path.join(folder, 'rsa.pem'), key: path.join(folder, 'rsa-key.pem') };
@@ -247,8 +247,8 @@ export async function askProxy(
     agent: false,
   });
   const answered = once(sent, 'response');
-  // Ignore the error: the response may arrive, and the connection may close, before all of the body
-  // is sent.
+  // Ignore the error: the response can arrive, and the connection close, before the whole body is
+  // sent.
   sent.on('error', () => {});
   for (const part of typeof body === 'string' ? [body] : body) sent.write(await part);
   sent.end();

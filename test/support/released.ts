@@ -46,7 +46,7 @@ function requireCommit(version: string, commit: string): void {
   }
 }
 
-/** Two processes may extract the same commit: the first one that finishes wins. */
+/** If two processes extract the same commit, the first one to finish wins. */
 function extract(commit: string, releases: string, folder: string): void {
   mkdirSync(releases, { recursive: true });
   const next = mkdtempSync(path.join(releases, '.next-'));

@@ -17,9 +17,9 @@ interface Settings {
   /** Parameters that it adds to each token request. */
   readonly sends?: Readonly<Record<string, string>>;
   readonly mode?: 'form_post' | 'query';
-  /** Whether it pushes its requests if the metadata offers this. */
+  /** Whether the product pushes its requests if the metadata offers pushed requests. */
   readonly pushes?: boolean;
-  /** Whether it trusts the claims without checking the signature, because they arrived over TLS. */
+  /** Whether the product trusts claims over TLS without checking the signature. */
   readonly trustsTls?: boolean;
 }
 
@@ -147,9 +147,7 @@ export class ProductSignIn {
     this.#portal = portal;
   }
 
-  /**
-   * Lets the person allow the product's request. Returns what the product receives at its callback.
-   */
+  /** Lets the person allow the product's request. Returns what the product's callback receives. */
   async answer(browser: Visitor): Promise<URLSearchParams> {
     const page = await browser.visit((await this.#url()).href);
     const answered = isRedirect(page) ? page : await browser.submit(page, { decision: 'allow' });
@@ -158,7 +156,7 @@ export class ProductSignIn {
     return this.#atCallback(new URL(`?${new URLSearchParams(fields).toString()}`, action));
   }
 
-  /** Returns the claims about the person that the product gets in the end. */
+  /** Returns the claims about the person that the product gets at the end. */
   async claims(answer: URLSearchParams): Promise<Readonly<Record<string, unknown>>> {
     const endpoints = await this.#endpoints();
     const { id: client_id, secret: client_secret } = this.#client;

@@ -42,11 +42,11 @@ export interface BasePathRule {
 export interface RunningProxy {
   readonly url: string;
   readonly port: number;
-  /** Sets the target of forwarded requests. Until then, the proxy answers with 502. */
+  /** Sets where to forward requests. Until then, the proxy answers with 502. */
   leadTo(port: number): void;
   /**
-   * Forwards requests below a base path, and requests for the well-known documents in front of it.
-   * They stay unchanged.
+   * Forwards requests below a base path, and requests for the well-known documents in front of it,
+   * unchanged.
    */
   leadBelow(rule: BasePathRule): void;
   close(): Promise<void>;

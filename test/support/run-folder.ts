@@ -6,15 +6,15 @@ const MADE = 'PORTICO_TEST_FOLDER';
 const PREFIX = 'portico-tests-';
 
 /**
- * Gives all tests of a run one temporary folder, and removes it after the run: a killed process
- * leaves files nowhere else. Each project calls this; the first one makes the folder. A killed run
- * leaves its folder, and the next run removes it.
+ * Gives all tests of a run one temporary folder, and removes it after the run. Killed processes
+ * leave files only there. Each project calls this function, and the first one creates the folder.
+ * If a run is killed, the next run removes its folder.
  */
 export function setup(): () => void {
   if (process.env[MADE] !== undefined) return () => {};
   removeLeft();
   const folder = mkdtempSync(path.join(tmpdir(), `${PREFIX}${process.pid}-`));
-  // Servers and tests of ownership run under other accounts.
+  // Servers and tests of file ownership run under other accounts.
   chmodSync(folder, 0o1777);
   process.env[MADE] = folder;
   process.env['TMPDIR'] = folder;

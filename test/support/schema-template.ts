@@ -14,7 +14,7 @@ const keyOf = (definition: ApplicationDefinition) =>
 
 /**
  * Copies a migrated database to this URL, if this worker has migrated one before. A copy takes a
- * millisecond, and the migrations take forty. Call it before anything opens the database.
+ * millisecond, and the migrations take forty. Call this before you open the database.
  */
 export async function copyTemplate(url: string, definition: ApplicationDefinition): Promise<void> {
   const template = templates.get(keyOf(definition));
@@ -24,8 +24,8 @@ export async function copyTemplate(url: string, definition: ApplicationDefinitio
 }
 
 /**
- * Keeps a copy of this database, which was just migrated and has no rows. Does not keep it if its
- * settings need tables that other databases do not have.
+ * Keeps a copy of this newly migrated database without rows. Does nothing if its settings need
+ * tables that other databases do not have.
  */
 export async function keepTemplate(
   database: Database,

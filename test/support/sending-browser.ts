@@ -4,8 +4,8 @@ export interface WithCookies {
 }
 
 /**
- * Returns functions that send requests as a browser would: with its cookies, and keeping those of
- * the response. With a form, the request is a POST, and without a form it is a GET.
+ * Returns functions that send requests as a browser does: with its cookies, and storing the cookies
+ * in the response. A request with a form is a POST, and without a form a GET.
  */
 export function sendingBrowsers<Browser extends WithCookies>(
   publicUrl: string,

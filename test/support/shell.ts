@@ -3,14 +3,14 @@ export interface ShellCommand {
   /** The line in the block. The first line is 1. */
   readonly line: number;
   /**
-   * The words as the shell would pass them. Assignments before the command (`PORT=1 node …`) and
-   * redirections are left out.
+   * The words as the shell would pass them, without redirections and without assignments before the
+   * command (`PORT=1 node …`).
    */
   readonly words: readonly string[];
 }
 
 /**
- * Matches a placeholder on a page, such as `<client_id>`. A shell would read it as redirections.
+ * Matches a placeholder on a page, such as `<client_id>`. A shell would treat it as redirections.
  */
 const PLACEHOLDER = /<[a-z][\w -]*>/gi;
 
@@ -30,8 +30,8 @@ interface Token {
 }
 
 /**
- * Returns the commands of a block, including those in `$(…)`. It knows only the shell syntax that
- * the pages use. `bash -n` checks the syntax itself.
+ * Returns the commands of a block, including those in `$(…)`. Supports only the shell syntax that
+ * the pages use. `bash -n` checks the syntax.
  */
 export function commandsOf(code: string): readonly ShellCommand[] {
   const found: ShellCommand[] = [];
@@ -89,8 +89,8 @@ function takeFrom(text: string): {
   const word =
     /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ??
     text.slice(0, 1);
-  // A quoted text is one word, even if it is a variable. A variable without quotes may become no
-  // word or several words.
+  // A quoted text is one word, even if it is a variable. An unquoted variable can expand to any
+  // number of words.
   const isVariable = word.startsWith('"$');
   return {
     length: word.length,

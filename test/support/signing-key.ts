@@ -17,8 +17,8 @@ interface SpareKey {
 }
 
 /**
- * Keys of this worker whose portals have ended. They are reused, because creating an RSA key takes
- * a tenth of a second.
+ * Keys of this worker whose portals have ended. Tests use them again, because creating an RSA key
+ * takes a tenth of a second.
  */
 const spares: SpareKey[] = [];
 

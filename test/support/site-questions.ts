@@ -1,5 +1,5 @@
 /**
- * What people type into the search of the site, in their own words, and the pages that answer it.
+ * Questions that people type into the search of the site, and the pages that answer each question.
  */
 export type Question = readonly [question: string, ...pages: string[]];
 

@@ -33,8 +33,8 @@ export interface Stack extends Traits {
 }
 
 /**
- * Installs an example outside of the repository, with the packages that `npm publish` would upload.
- * Then builds it and runs the contract.
+ * Installs an example outside the repository, with the packages that `npm publish` would upload.
+ * Then builds it and runs the contract tests.
  */
 export function holdStack(stack: Stack): void {
   describe.each([stack])('$name', () => {
@@ -168,7 +168,8 @@ async function startServer(
   const child = spawn('npm', ['run', '--silent', 'start'], {
     cwd: folder,
     env: { ...OUTSIDE, ...env },
-    // Use a separate process group, because npm does not forward the signal that ends it.
+    // npm does not forward the signal that ends it, so start a process group that can be ended as a
+    // whole.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -195,8 +196,8 @@ async function startServer(
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment of an ordinary shell. It has this version of Node, but no variables that npm and
- * Vitest set for the tests.
+ * The environment of an ordinary shell: this version of Node, and no variables that npm and Vitest
+ * set for the tests.
  */
 const OUTSIDE: Environment = {
   ...Object.fromEntries(

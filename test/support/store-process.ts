@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { openDatabase } from 'portico';
 import { Store } from './store.ts';
 
-/** A second process. It has a separate store on the same database. */
+/** A second process, with a separate store on the same database. */
 export interface StoreProcess {
   readonly store: Store;
   close(): Promise<void>;

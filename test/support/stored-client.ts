@@ -1,7 +1,7 @@
 import type { Client } from '../../packages/portico/src/store/client.ts';
 
 /**
- * Returns a client as the store has it. An operator registered it at `createdAt`, and it has a
+ * Returns a client as the store returns it. An operator registered it at `createdAt`, and it has a
  * secret.
  */
 export function storedClient(id: string, createdAt: number, changes: Partial<Client> = {}): Client {

@@ -24,7 +24,7 @@ export async function readTables(database: Database): Promise<TableRows> {
 
 /**
  * Returns what is missing in `after`: tables, columns, and rows whose values in the columns of
- * `before` are not there any more. More tables, columns and rows are allowed.
+ * `before` no longer exist. Ignores new tables, columns and rows.
  */
 export function findLost(before: TableRows, after: TableRows): readonly string[] {
   return [...before].flatMap(([table, rows]) => {

@@ -39,7 +39,7 @@ export interface Recording {
   forgetSpans(): void;
 }
 
-/** Sets up how the SDK passes contexts on. It affects the whole process. */
+/** Makes the SDK pass contexts on, in the whole process. */
 export function carryContexts(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

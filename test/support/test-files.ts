@@ -60,8 +60,8 @@ function read(root: string, file: string, unlessSaid: readonly ProjectName[]): T
 }
 
 /**
- * MySQL runs the tests of stores, races and schemas. The other tests use the same statements, and
- * MariaDB runs them. A file that starts its own servers chooses their engines itself.
+ * MySQL runs the tests of stores, races and schemas. MariaDB runs the other tests, which use the
+ * same statements. A file that starts its own servers chooses their engines itself.
  */
 const FOR_MYSQL =
   /race|store|schema|transaction|locks|overtaken|answered|meanwhile|feature-tables|moving|outbox|processes/;

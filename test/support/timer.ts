@@ -18,7 +18,7 @@ export function createTimer(): Timer & {
     },
     advance(milliseconds) {
       now += milliseconds;
-      // A call that is scheduled by another call runs only the next time.
+      // A call that another call schedules runs only the next time.
       const due = Array.from(calls).filter(({ at }) => at <= now);
       for (const entry of due) {
         calls.delete(entry);

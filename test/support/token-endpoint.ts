@@ -19,19 +19,19 @@ export const ANSWER = {
 /** The circumstances of a request. */
 export interface Started {
   /**
-   * Whether the same request had no response before, and whether its code or token was used up
-   * then.
+   * Whether an earlier attempt of the same request got no response, and whether that attempt used
+   * up its code or token.
    */
   readonly kept?: 'spent' | 'not spent';
-  /** Whether the use of a client is recorded. The endpoint must wait for that. */
+  /** Whether the server records the use of a client. The endpoint must wait for the record. */
   readonly notes?: boolean;
-  /** Reads the assertion of a grant. Default: none does. */
+  /** Reads the assertion of a grant. Default: none. */
   readonly assertionGrant?: AssertionGrant;
 }
 
 /**
  * Starts the token endpoint with one grant. Records the outcome of each part of a request, in
- * order. `bindingOf` says how tokens are bound, and may add steps.
+ * order. `bindingOf` defines how tokens are bound, and can add steps.
  */
 export function startTokenEndpoint(
   { kept, notes = false, assertionGrant }: Started,

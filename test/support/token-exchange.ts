@@ -19,7 +19,7 @@ export interface ExchangingProvider {
   env(client: { readonly id: string; readonly secret: string }): Readonly<Record<string, string>>;
   /** Answers an exchange with this form, without the network. */
   exchange(form: URLSearchParams): Response;
-  /** What the organization decides: refuses every further exchange. */
+  /** Makes the organization refuse every further exchange. */
   deny(): void;
   close(): Promise<void>;
 }

@@ -12,13 +12,13 @@ import {
 
 /**
  * Two server processes on one database and one key directory, and a client that uses both. The
- * first of them is this process.
+ * first server process is this process.
  */
 export interface TwoProcesses {
   readonly one: RunningPortal;
   readonly other: RunningPortal;
   readonly client: TestClient;
-  /** Checks that these tokens are not valid, and give no new tokens, in both processes. */
+  /** Checks in both processes that these tokens are not valid and give no new tokens. */
   expectDead(tokens: Tokens): Promise<void>;
   close(): Promise<void>;
 }

@@ -8,10 +8,7 @@ export interface UnverifiedClient {
   readonly scopes?: readonly string[];
 }
 
-/**
- * Stores a client that no operator registered, as it is after its first use. Nothing is fetched for
- * it.
- */
+/** Stores a client that no operator registered, as it is after its first use. Fetches nothing. */
 export async function putUnverified(
   portal: RunningPortal,
   client: UnverifiedClient,

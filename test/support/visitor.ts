@@ -1,4 +1,4 @@
-/** A minimal browser. It keeps cookies and fills in forms. It follows redirects only if asked. */
+/** A minimal browser. It stores cookies, fills in forms, and follows redirects only in `visit`. */
 export interface Visitor {
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Submits the form of a page, with its hidden fields and these values. */
@@ -6,7 +6,7 @@ export interface Visitor {
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
   /** Like `get`, but follows redirects within the origin. */
   visit(url: string): Promise<Response>;
-  /** Returns all cookies as a `Cookie` header. A request sends only the cookies of its path. */
+  /** Returns all cookies as a `Cookie` header. Requests send only the cookies of their path. */
   cookies(): string;
   /** Stores the cookie of a `Set-Cookie` header that another request received. */
   accept(cookie: string): void;
@@ -20,7 +20,8 @@ export function createVisitor(origin: string): Visitor {
     const target = new URL(url, origin);
     const sent = header([...jar.values()].filter(({ path }) => isBelow(target.pathname, path)));
     if (sent !== '') headers.set('cookie', sent);
-    // Send what a browser sends for a page. Otherwise a framework may answer a form with JSON.
+    // Send the header of a browser that opens a page. Otherwise a framework may respond to a form
+    // with JSON.
     if (!headers.has('accept')) headers.set('accept', 'text/html,application/xhtml+xml,*/*;q=0.8');
     const response = await fetch(target, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) remember(cookie);
@@ -51,7 +52,7 @@ export function createVisitor(origin: string): Visitor {
       const target = action === '' ? page.url : action;
       return send(new URL(target, page.url).href, {
         method: 'POST',
-        // If a page sends no referrer, its forms do not send its origin either.
+        // If a page sends no referrer, its forms do not send its origin.
         headers: {
           Origin:
             page.headers.get('referrer-policy') === 'no-referrer'

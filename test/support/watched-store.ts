@@ -11,8 +11,8 @@ export interface WatchedStore {
   readonly store: Store;
   readonly database: OpenedDatabase;
   /**
-   * Work to run once before the next statement that matches. It stands for another process that
-   * does something between two statements of this process.
+   * Work to run once before the next statement that matches. It simulates another process that acts
+   * between two statements of this process.
    */
   meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
   /** The number of transactions that have begun. */

@@ -3,7 +3,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { onTestFinished } from 'vitest';
 
-/** A connection to a database server. It can hold back statements and responses, and can be cut. */
+/**
+ * A connection to a database server. A test can hold back its statements and responses, or cut it.
+ */
 export interface Way {
   /** The URL of the end near to the test. */
   readonly url: string;
@@ -11,11 +13,14 @@ export interface Way {
   readonly database: OpenedDatabase;
   /** Whether responses are held back. */
   isHeld: boolean;
-  /** If this text is sent, all later responses are held back. Null to hold back none. */
+  /**
+   * When a statement contains this text, the connection holds back all later responses. Null to
+   * hold back none.
+   */
   holdsFrom: string | null;
   /**
-   * Waits for the next connection that sends this text, and holds back everything from there on. It
-   * can be delivered even after a cut.
+   * Waits for the next connection that sends this text, and holds back everything from there on.
+   * The test can deliver the data even after a cut.
    */
   delay(text: string): Delay;
   /** The number of messages that were sent to the server. */
@@ -24,7 +29,7 @@ export interface Way {
   cut(): void;
 }
 
-/** Data that was sent and has not arrived. */
+/** Data that was sent but has not arrived. */
 export interface Delay {
   /** Resolves when there is data to deliver. */
   readonly begun: Promise<void>;
@@ -36,12 +41,12 @@ export interface Delay {
   drop(): void;
 }
 
-/** Opens the store at a URL. Its resources are released when the test ends. */
+/** Opens the store at a URL, and closes it when the test ends. */
 export type StoreOpener = (url: string) => OpenedDatabase;
 
 const openDatabaseAt: StoreOpener = (url) => openDatabase(url, { directory: '/' });
 
-/** The data of a connection that is held back. */
+/** The data that a connection holds back. */
 interface Delayed {
   readonly text: string;
   readonly begin: () => void;

@@ -28,7 +28,7 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** A platform whose keys are in a file. With `use`, its keys have this use. */
+/** Starts a platform whose keys are in a file. With `use`, its keys have this use. */
 export async function startPlatform(use?: string): Promise<Platform> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-platform-'));
   const file = path.join(folder, 'keys.json');
@@ -76,7 +76,10 @@ export function accountClaims(portal: RunningPortal, now = Date.now()): Members 
   };
 }
 
-/** A signed token as Kubernetes makes it, with these changed claims; undefined leaves one out. */
+/**
+ * Returns a signed token as Kubernetes creates it, with these changed claims. Undefined removes a
+ * claim.
+ */
 export function accountToken(
   portal: RunningPortal,
   key: ClientKey,
@@ -87,7 +90,7 @@ export function accountToken(
   return signed(key, { ...plain, ...header }, { ...accountClaims(portal), ...changes });
 }
 
-/** A signed JWT-SVID with these changed claims. */
+/** Returns a signed JWT-SVID with these changed claims. */
 export function jwtSvid(portal: RunningPortal, key: ClientKey, changes: Members = {}): string {
   const seconds = Math.floor(Date.now() / 1000);
   return signed(
@@ -103,7 +106,7 @@ export function jwtSvid(portal: RunningPortal, key: ClientKey, changes: Members 
   );
 }
 
-/** Registers a client that is this workload; returns its id. */
+/** Registers a client that is this workload. Returns its id. */
 export async function registerWorkload(
   portal: RunningPortal,
   workload = { issuer: CLUSTER, subject: ACCOUNT },

@@ -37,19 +37,22 @@ const administrator = process.env['DATABASE_URL'];
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.now();
-/** The time between two authorizations, in milliseconds. All of them together span four weeks. */
+/**
+ * The time between two authorizations, in milliseconds. All authorizations together span four
+ * weeks.
+ */
 const BETWEEN_TWO = Math.floor((28 * DAY) / rows);
 /** The number of rows that one statement inserts. */
 const AT_ONCE = 50_000;
 const PROVIDER = 'accounts';
 /**
- * People who each have very many authorizations. Each of them owns one part of the rows, beginning
- * with the newest part.
+ * People who each have very many authorizations. Each of them owns one part of the rows. The first
+ * person owns the newest part.
  */
 const MANY = ['to be revoked', 'to be erased', 'looked for'] as const;
 const RARE_CLIENT = 'rare';
 
-/** The SQL of each engine from which the rows are built. `n` is the number of the row. */
+/** The SQL of each engine that creates the rows. `n` is the number of the row. */
 const WORDS = {
   sqlite: {
     hex: (number: string, digits: number) => `printf('%0${digits}x', ${number})`,
@@ -108,8 +111,8 @@ try {
 // ---------------------------------------------------------------------------------------------------
 
 /**
- * Prints how long the necessary steps of the schema take. During such a step, other requests can
- * write to the table on MariaDB, but not on PostgreSQL and SQLite.
+ * Prints how long the migrations for the lists take. During such a step, other requests can write
+ * to the table on MariaDB, but not on PostgreSQL and SQLite.
  */
 async function printIndexes(): Promise<void> {
   const on = database.dialect === 'mysql' ? ' ON oauth_families' : '';
@@ -277,7 +280,7 @@ async function fill(): Promise<void> {
   await settle(database);
 }
 
-/** Lets the engine analyze its rows, as it would do by itself after some time. */
+/** Lets the engine analyze its rows. The engine would do this by itself after some time. */
 async function settle(filled: Database): Promise<void> {
   if (filled.dialect === 'postgres') await filled.execute('ANALYZE');
   if (filled.dialect === 'mysql') await filled.execute('ANALYZE TABLE oauth_families');

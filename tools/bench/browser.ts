@@ -1,13 +1,13 @@
 import { headerValues, type Answer, type Connection, type Sent } from './connection.ts';
 import { PERSON, REDIRECT_URI } from './target.ts';
 
-/** The most pages and redirects in one authorization. */
+/** The maximum number of pages and redirects in one authorization. */
 const MOST_STEPS = 15;
 
 type Decision = 'allow' | 'deny';
 
 /**
- * A person's browser. It supports only what is needed to sign in and to allow an application:
+ * A person's browser. Supports only what a person needs to sign in and to allow an application:
  * cookies, redirects and forms.
  */
 export class Browser {
@@ -22,8 +22,8 @@ export class Browser {
   }
 
   /**
-   * Opens the path, signs in if asked to, and allows or denies the request. Returns the URL at
-   * which the application is called back.
+   * Opens the path, signs in if asked, and allows or denies the request. Returns the URL of the
+   * redirect to the application.
    */
   async authorize(path: string, decision: Decision = 'allow'): Promise<URL> {
     let sent: Sent = { method: 'GET', path };

@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** How long a connection may be idle before it is replaced, in milliseconds. */
+/** How long a connection can be idle before the driver replaces it, in milliseconds. */
 const IDLE = 2500;
 
 interface Waiting {
@@ -24,8 +24,8 @@ interface Waiting {
 }
 
 /**
- * A keep-alive connection to a server. It sends one request at a time. It replaces Node's own
- * client, which takes longer to send a request than the measured servers take to answer it.
+ * A keep-alive connection to a server. It sends one request at a time. Node's own client would take
+ * longer to send a request than the measured servers take to answer it.
  */
 export class Connection {
   readonly #port: number;
@@ -45,8 +45,8 @@ export class Connection {
 
   async request(sent: Sent): Promise<Answer> {
     // A server closes a connection that is idle for some seconds. The first connections are idle
-    // while the others are prepared. Node waits five seconds, so do not use a connection that was
-    // idle for half of this time: the server may be closing it.
+    // while the others are prepared. Node waits five seconds, so replace a connection that was idle
+    // for half of this time.
     if (
       this.#socket.closed ||
       this.#socket.readableEnded ||
@@ -77,8 +77,8 @@ export class Connection {
       this.#received += chunk.toString('latin1');
       this.#settle();
     });
-    // Ignore the failure of a connection that was replaced. It does not affect the request that
-    // waits on the new one.
+    // Ignore the failure of a replaced connection. It does not affect the request that waits on the
+    // new one.
     const fail = (error: Error) => {
       if (socket === this.#socket) this.#fail(error);
     };

@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
     works: { type: 'string', default: '' },
   },
 });
-/** How much more a work may cost than at the base. */
+/** How much more a request may cost than at the earlier commit. */
 const ALLOWED = 0.03;
 const MEASURED = [
   'client-credentials token',
@@ -39,7 +39,7 @@ const MEASURED = [
   'protected endpoint',
 ].filter((name) => name.includes(options.works));
 if (MEASURED.length === 0) throw new Error(`No work is called ${options.works}`);
-/** What a request's cost depends on. */
+/** The files that decide what a request costs. */
 const SOURCES = ['packages', 'package-lock.json', 'tools/bench/targets'];
 
 const git = (...args: readonly string[]) =>
@@ -66,7 +66,7 @@ function commitOf(name: string): string {
   }
 }
 
-/** Returns the last commit in the history that is an ancestor of what is measured. */
+/** Returns the last commit in the history that is an ancestor of the measured commit. */
 function lastRecorded(): string {
   const recorded = recordedCosts().findLast(
     (each) =>
@@ -118,7 +118,7 @@ function percentOf({ ratio }: Cost): string {
   return `${(ratio * 100).toFixed(2)} %`;
 }
 
-/** Reports works that cost more, and appends a line to the history. */
+/** Reports requests that cost more, and appends a line to the history. */
 function finish(works: Recorded['works']): void {
   const dear = Object.entries(works).filter(([, cost]) => isDear(cost));
   for (const [work, cost] of dear)
@@ -156,7 +156,7 @@ function buildAt(name: string, folder: string): string {
   return folder;
 }
 
-/** Counts both at the same time. Their number of instructions does not depend on that. */
+/** Counts both at the same time. The number of instructions does not depend on other programs. */
 async function costs(
   checkouts: readonly [string, string],
   folder: string,
@@ -165,7 +165,7 @@ async function costs(
   try {
     const first = await turn(both, MEASURED);
     const dear = MEASURED.filter((work) => isDear(first[work]));
-    // Count these works again before the step fails, because a timer may have run beside them.
+    // Count these again before the step fails, because a timer may have run at the same time.
     return dear.length === 0 ? first : { ...first, ...(await turn(both, dear)) };
   } finally {
     for (const each of both) await each.stop();

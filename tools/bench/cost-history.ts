@@ -5,7 +5,7 @@ import path from 'node:path';
 import { markdownOf, percent } from './print.ts';
 import { BENCH } from './results.ts';
 
-/** What the works cost at a commit, compared with an earlier commit in the same run. */
+/** The cost of each request at a commit, compared with an earlier commit in the same run. */
 export interface Recorded {
   /** The day of the commit, as in `2026-11-28`. */
   readonly date: string;
@@ -16,7 +16,7 @@ export interface Recorded {
   readonly node: string;
   readonly load: readonly [number, number] | null;
   readonly works: Readonly<Record<string, Cost>>;
-  /** Why more than the allowed rise was accepted, by work. */
+  /** Why a rise above the limit was accepted, by work. */
   readonly accepted?: Readonly<Record<string, string>>;
 }
 
@@ -24,7 +24,7 @@ export interface Cost {
   /** The instructions of a request in user mode, at the base and at the commit. */
   readonly base: number;
   readonly commit: number;
-  /** What the commit costs against the base. */
+  /** The cost at the commit, divided by the cost at the base. */
   readonly ratio: number;
 }
 
@@ -41,7 +41,10 @@ export function recordedCosts(): readonly Recorded[] {
     .map((line) => JSON.parse(line) as Recorded);
 }
 
-/** Returns the last recorded commits as a table. The last column is since the first of all. */
+/**
+ * Returns the last recorded commits as a table. The last column compares with the first commit of
+ * all.
+ */
 export function historyTable(): string {
   const all = recordedCosts();
   if (all.length === 0) return 'No commit is recorded yet.';

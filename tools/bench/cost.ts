@@ -62,7 +62,7 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
         steps.push(await work.prepare(bench.seeded, await Connection.open(bench.port)));
       turns.push({ name: bench.name, running, steps, figures: [] });
     }
-    // The first turns are not measured, because JavaScript is compiled in them.
+    // The first turns only compile the JavaScript, so do not measure them.
     for (const { steps } of turns) await doTogether(steps, requests * 4);
     for (let round = 0; round < rounds; round += 1) {
       for (const { running, steps, figures } of round % 2 === 0 ? turns : turns.toReversed()) {
@@ -83,7 +83,7 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
 }
 
 /**
- * Does the work this many times. A connection starts the next request when the previous one has
+ * Runs the work this many times. A connection starts the next request when the previous one has
  * ended.
  */
 async function doTogether(
@@ -101,7 +101,7 @@ async function doTogether(
   );
 }
 
-/** Returns the figure such that this share of the figures is not greater. */
+/** Returns the figure that this share of the figures does not exceed. */
 function at(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((one, other) => one - other);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;

@@ -7,9 +7,9 @@ import { WORKS, type Work } from './works.ts';
 
 /**
  * Options that make V8 run the same instructions each time: no compiler that decides by time, no
- * threads beside it, no random seeds, and no code that is thrown away when it gets old. Garbage
- * collection follows a schedule. Young objects have little space, so that each block of requests
- * pays for the garbage that it makes. Old objects have much, so that no block pays for all of them.
+ * other threads, no random seeds, and no code that V8 drops when it is old. Garbage collection
+ * follows a schedule. There is little space for young objects, so that each block of requests pays
+ * for its own garbage. There is much space for old objects, so that no block pays for all of them.
  */
 const STEADY = [
   '--no-opt',
@@ -25,9 +25,9 @@ const STEADY = [
   '--max-semi-space-size=1',
   '--initial-heap-size=512',
 ];
-/** The requests of one block, after as many that are not counted. */
+/** The number of requests in one block. As many requests run before it and are not counted. */
 const REQUESTS = 60;
-/** A whole authorization is several requests, so a block has fewer. */
+/** A whole authorization is several requests, so its block has fewer of them. */
 const LONG = 'whole authorization';
 const AUTHORIZATIONS = 8;
 const BLOCKS = 5;
@@ -75,8 +75,8 @@ export class Counted {
   }
 
   /**
-   * Returns the mean of the blocks, without the cheapest and the dearest one: SQLite moves its log
-   * into the database in some blocks only. The first block is not counted.
+   * Returns the mean of the blocks, without the cheapest and the most expensive one: SQLite moves
+   * its log into the database only in some blocks. Does not count the first block.
    */
   async #cost(step: () => Promise<unknown>, requests: number): Promise<number> {
     const each: number[] = [];

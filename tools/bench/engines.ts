@@ -8,7 +8,7 @@ const given = process.env['DATABASE_URL'];
 run({ DATABASE_URL: undefined });
 const started = given === undefined ? await POSTGRES.start() : null;
 try {
-  // The tests run without fsync. A measured server waits for its disk.
+  // The tests run without fsync, but a measured server must wait for its disk.
   await started?.end();
   await started?.restart('-c', 'fsync=on');
   run({ DATABASE_URL: given ?? started?.url });

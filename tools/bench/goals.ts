@@ -78,7 +78,7 @@ export const GOALS: Readonly<Record<'SQLite' | 'PostgreSQL', Readonly<Record<str
 
 /**
  * The goal for the 99th percentile at 50 connections, for memory and for the start. The protected
- * endpoint has no goal, because the peer has no such endpoint.
+ * endpoint has no goal, because the peer does not have such an endpoint.
  */
 export function atMost(
   share: number,
@@ -109,7 +109,7 @@ export interface Run {
   readonly starts: ReadonlyMap<string, number>;
 }
 
-/** A goal that does not belong to one column of the tables, and what was measured for it. */
+/** A goal that needs several columns of the tables, and its measured value. */
 export interface Compared {
   readonly name: string;
   readonly goal: string;
@@ -125,7 +125,7 @@ const COMPARED_WORKS = [
   'UserInfo',
 ] as const;
 
-/** How many times the rate of a target Portico must reach, in which works. */
+/** How many times as fast as a target Portico must be, and in which works. */
 const RATES: readonly {
   readonly target: string;
   readonly least: number;

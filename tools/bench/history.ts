@@ -37,20 +37,20 @@ const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
 const expired = Number(options.expired);
 const DAY = 24 * 3_600_000;
 /**
- * The most bytes that one authorization takes with its tokens. They include its indexes, and
+ * The maximum number of bytes for one authorization with its tokens, including its indexes and
  * everything that is written temporarily.
  */
 const BYTES_EACH = 1200;
-/** The most bytes that an expired access token takes. */
+/** The maximum number of bytes for an expired access token. */
 const BYTES_EXPIRED = 400;
 /**
- * The number of rows in one transaction. If a transaction does not fit into memory, its rows are
- * written twice.
+ * The number of rows in one transaction. The engine writes rows twice if their transaction does not
+ * fit into memory.
  */
 const AT_ONCE = 500_000;
 /** How much slower the largest database may be than the smallest. */
 const MOST_LOST = 0.1;
-/** The changes of the schema that read the largest tables. */
+/** The migrations that read the largest tables. */
 const CHANGES = {
   'index of access tokens made': 'CREATE INDEX bench_tokens ON oauth_access_tokens (client_id, id)',
   'index of access tokens removed': 'DROP INDEX bench_tokens',
@@ -175,7 +175,10 @@ async function printUpkeep(): Promise<void> {
   printRows([`${figure(largest.size)} authorizations`, 'seconds'], rows);
 }
 
-/** The server removes expired rows while it issues tokens. It must remove at least as many. */
+/**
+ * Measures pruning while the server issues tokens. The server must remove at least as many rows as
+ * it adds.
+ */
 async function printPruning({ bench }: Grown): Promise<void> {
   const work = WORKS.find(({ name }) => name === 'client-credentials token');
   if (work === undefined) throw new Error('There is no such work');
@@ -220,7 +223,7 @@ async function statements({ database: url }: Bench, statement: string): Promise<
   return Number(rows[0]?.n ?? 0);
 }
 
-/** Makes a copy of the database, as the guide for backups does, and removes it. */
+/** Copies the database, as the guide for backups does, and removes the copy. */
 async function backUp({ database: url, directory }: Bench): Promise<void> {
   const copy = path.join(directory, 'copy');
   if (postgres === undefined) {
@@ -251,7 +254,7 @@ function requireRoom(): void {
   }
 }
 
-/** The SQL of each engine from which the rows are built. `n` is the number of the row. */
+/** The SQL of each engine that creates the rows. `n` is the number of the row. */
 interface Words {
   readonly hex: (number: string, digits: number) => string;
   /** A text that is as long as a SHA-256 hash. */
@@ -277,7 +280,7 @@ function rowsOf({ hex, hash }: Words, client: string, now: number, rows: number)
     accessTokens: `INSERT INTO oauth_access_tokens (id, secret_hash, client_id, family_id, scope, audience, issued_at,
         expires_at)
       SELECT ${id}, ${hash}, '${client}', ${id}, 'notes:read', NULL, ${at}, ${expires}`,
-    // Tokens of the application itself, which are older than all others.
+    // Tokens of the application itself. They are older than all other tokens.
     expiredTokens: `INSERT INTO oauth_access_tokens (id, secret_hash, client_id, family_id, scope, audience, issued_at,
         expires_at)
       SELECT ${hex(before, 12)} || ${hex('n', 20)}, ${hash}, '${client}', NULL, 'notes:read', NULL, ${before}, ${before} + 3600000`,

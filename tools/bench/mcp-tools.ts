@@ -1,6 +1,6 @@
 /**
- * The tools of the two servers that `mcp.ts` measures. Only the first one is called. The others
- * make it harder to find.
+ * The tools of the two servers that `mcp.ts` measures. The benchmark calls only the first one. The
+ * others make the lookup harder.
  */
 export const TOOLS = Array.from({ length: 50 }, (_, index) => ({
   name: index === 0 ? 'service_status' : `tool_${index}`,

@@ -1,7 +1,7 @@
 import { Connection } from './connection.ts';
 
 /**
- * Prepares one connection. Returns a function that does the work once, and rejects if the work
+ * Prepares one connection. Returns a function that runs the work once, and rejects if the work
  * failed.
  */
 export type Prepare = (connection: Connection) => Promise<() => Promise<unknown>>;
@@ -19,7 +19,7 @@ export interface Measured {
 
 export interface Load {
   readonly connections: number;
-  /** The seconds before the measurement, and the seconds that are measured. */
+  /** The seconds of load before the measurement, and the measured seconds. */
   readonly warmUp: number;
   readonly seconds: number;
   /** Returns the processor time that the server has used so far, in seconds. */
@@ -27,8 +27,8 @@ export interface Load {
 }
 
 /**
- * Does the work on several connections at once. Each connection repeats it until the time is up. If
- * one request fails, the measurement fails.
+ * Runs the work on several connections at the same time. Each connection repeats it until the time
+ * is up. If one request fails, the measurement fails.
  */
 export async function measure(port: number, prepare: Prepare, load: Load): Promise<Measured> {
   const connections = await Promise.all(

@@ -23,7 +23,7 @@ const [messages, rate, receivers] = [options.messages, options.rate, options.rec
   Number,
 ) as [number, number, number];
 const administrator = process.env['DATABASE_URL'];
-/** What is not delivered by then counts as lost, in milliseconds. */
+/** After this time, a message that was not delivered is treated as lost, in milliseconds. */
 const PATIENCE = 120_000;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'portico-bench-outbox-'));
@@ -62,7 +62,7 @@ async function send(): Promise<ReadonlyMap<string, number>> {
   for (let number = 0; number < messages; number += 1) {
     await pause(Math.max(0, begun + (number * 1000) / rate - performance.now()));
     const to = `receiver ${number % receivers}`;
-    // Messages of one receiver are added one after the other, so that their order is known.
+    // Adds a receiver's messages one after the other, so that their order is known.
     running.set(to, add(to, String(number), running.get(to)));
   }
   await Promise.all(running.values());

@@ -68,8 +68,8 @@ const barsOf = (servers: readonly string[], values: Readonly<Record<string, numb
 const [WIDTH, LEFT, RIGHT, BAR, STEP, GAP, LINE] = [720, 190, 90, 14, 20, 34, 16];
 
 /**
- * Returns the chart as SVG. It has its own background, which is light or dark like the reader's
- * system. Its figures are also there as text, for readers who do not see the picture.
+ * Returns the chart as SVG. Its background is light or dark, like the reader's system. The chart
+ * also contains its figures as text, for readers who do not see the picture.
  */
 export function drawBars(chart: BarChart): string {
   const lines = wrapped(chart.description);

@@ -21,8 +21,8 @@ interface Profile {
 }
 
 /**
- * How long the profile leaves out at the beginning, in seconds. The program is loaded and compiled
- * in this time.
+ * How many seconds the profile leaves out at the beginning, while the program is loaded and
+ * compiled.
  */
 const WARM_UP = 4;
 const SECONDS = 6;

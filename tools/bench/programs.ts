@@ -11,9 +11,9 @@ import path from 'node:path';
 export interface Program {
   /** The command that starts it. It gets `seed` or `serve` as its argument. */
   readonly command: readonly string[];
-  /** The target that seeds the database instead, if the program uses the schema of that target. */
+  /** Another target that creates the database, if the program uses that target's schema. */
   readonly seededBy?: string;
-  /** The load that it gets before it is measured, in seconds. */
+  /** How long the program runs under load before the measurement, in seconds. */
   readonly warmUp: number;
   /** The name and version of what it runs, for the tables. */
   readonly version: string;
@@ -35,7 +35,7 @@ function javaTool(name: string): string {
 }
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
-  // The Go runtime counts the cores on which it may run, so GOMAXPROCS is 1.
+  // The Go runtime counts the cores that it can use, so GOMAXPROCS is 1.
   'zitadel-oidc': {
     command: [path.join(BUILT, 'zitadel-oidc')],
     warmUp: 0,
@@ -52,8 +52,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   spring: {
     command: [
       javaTool('java'),
-      // The serial collector has the highest throughput on one core. The heap does not grow while
-      // it is measured. Threads of the compiler stay, so that their processor time is counted.
+      // The serial collector has the highest throughput on one core. The heap does not grow during
+      // the measurement. Compiler threads stay alive, so that their processor time is counted.
       '-XX:+UseSerialGC',
       '-Xms512m',
       '-Xmx512m',

@@ -7,7 +7,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import path from 'node:path';
 import { PRINTED, type Table } from './print.ts';
 
-/** What a program measured, and under which circumstances. */
+/** What a program measured, and under which conditions. */
 export interface Result {
   /** The day of the measurement, as in `2026-11-28`. */
   readonly date: string;
@@ -20,7 +20,7 @@ export interface Result {
   readonly load: readonly [number, number] | null;
   /** The versions of the other software that was measured. */
   readonly versions: string;
-  /** The store, how many times it was measured, and for how long. */
+  /** The store, how many times the program measured it, and for how long. */
   readonly how: string;
   readonly tables: readonly Table[];
   /** How many targets there are in the tables, and how many of them were reached. */
@@ -52,10 +52,7 @@ export const RESULTS: string = path.join(BENCH, 'results');
 
 const startLoad = loadavg()[0] ?? 0;
 
-/**
- * Stores the tables that this process printed, with what else is known of them, such as the
- * figures of a run.
- */
+/** Stores the tables that this process printed, with other results such as the figures of a run. */
 export function storeResult(
   name: string,
   more: Pick<Result, 'how'> & Partial<Omit<Run, 'tables' | 'targets'>>,

@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '2' },
   },
 });
-/** Only a complete run is stored and drawn. A part of it, or a quick run, is not. */
+/** Whether the run is complete. Other runs are neither stored nor drawn. */
 const isWhole = !options.quick && options.targets === undefined && options.works === '';
 const rounds = options.quick ? 1 : Number(options.rounds);
 const seconds = options.quick ? 0.2 : Number(options.seconds);
@@ -50,8 +50,8 @@ interface Contender {
 }
 
 /**
- * The target whose memory is compared with that of the peer: `npx portico serve`. All other figures
- * are from a server that an application starts.
+ * The target for the comparison of memory: `npx portico serve`. All other figures are from a server
+ * that an application starts.
  */
 const SERVED = 'portico-serve';
 
@@ -59,8 +59,8 @@ const SERVED = 'portico-serve';
 const COMPILED = ['zitadel-oidc', 'spring', 'bare-go'];
 
 /**
- * The three targets that are compared: Portico, oidc-provider and the bare limit. They may run in
- * any framework.
+ * The three targets to compare: Portico, oidc-provider and the bare limit. Each can run in any
+ * framework.
  */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
   names.find((name) => name.startsWith(start) && !COMPILED.includes(name)),

@@ -11,7 +11,7 @@ import { dropDatabase } from './database.ts';
 import { programOf } from './programs.ts';
 import type { Seeded } from './target.ts';
 
-/** A target with its own folder and port. It is seeded once. */
+/** A target with its own folder and port. Its database is created once. */
 export class Bench {
   readonly name: string;
   readonly port: number;
@@ -157,8 +157,8 @@ export class RunningTarget {
 }
 
 /**
- * Whether processes can be pinned. The server then uses one core. This process creates the load and
- * uses the other core.
+ * Whether processes can be pinned. If so, the server uses one core, and this process creates the
+ * load on the other core.
  */
 export const CAN_PIN =
   spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0;

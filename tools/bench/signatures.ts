@@ -6,7 +6,7 @@ import { CAN_PIN } from './server.ts';
 
 export type Algorithm = 'RS256' | 'ES256';
 
-/** Measures it in a separate process, on the core that the servers use. */
+/** Measures in a separate process, on the core that the servers use. */
 export function signaturesPerSecond(algorithm: Algorithm, seconds: number): number {
   const command = [process.execPath, import.meta.filename, algorithm, String(seconds)];
   const [program = '', ...args] = CAN_PIN ? ['taskset', '-c', '0', ...command] : command;

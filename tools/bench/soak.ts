@@ -185,8 +185,8 @@ function worksOf(seeded: Seeded) {
 }
 
 /**
- * Returns the number of requests in a round. It is a lower limit, because a whole authorization is
- * more than one request.
+ * Returns the minimum number of requests in a round. A whole authorization is more than one
+ * request.
  */
 function requestsOf(seeded: Seeded): number {
   return worksOf(seeded).reduce((sum, { name }) => sum + (SHARES[name] ?? 0), 0);

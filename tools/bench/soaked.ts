@@ -53,7 +53,7 @@ async function startMount(): Promise<Listening & { close(): Promise<void> }> {
   return { port: Number(new URL(running.url).port), seeded, close: () => running.close() };
 }
 
-/** Collect twice: objects with a finalizer are freed only in the turn after their finalizer ran. */
+/** Collects twice: objects with a finalizer are freed only after their finalizer has run. */
 async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {

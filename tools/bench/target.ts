@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Everything that the driver must know to send requests to a target. Paths begin with a slash. */
+/** Everything that the driver needs to send requests to a target. Paths begin with a slash. */
 export interface Seeded {
   /** The client with the grant client_credentials. It uses HTTP Basic, as all clients do. */
   readonly service: Credentials;
@@ -19,8 +19,8 @@ export interface Seeded {
   /** The person's password, if it differs from that of PERSON. */
   readonly password?: string;
   /**
-   * The token with which any number of clients may register themselves. It is missing if they
-   * cannot.
+   * The token with which any number of clients can register themselves. Missing if clients cannot
+   * register themselves.
    */
   readonly initialAccessToken?: string;
   /**
@@ -55,13 +55,13 @@ export interface Credentials {
   readonly id: string;
   readonly secret: string;
   /**
-   * The key that signs an assertion for each request instead of the secret, and the audience of
-   * these assertions.
+   * The key that signs an assertion for each request, and the audience of these assertions. The
+   * client then has no secret.
    */
   readonly signs?: { readonly pem: string; readonly audience: string };
 }
 
-/** The person who signs in. There is only this one. */
+/** The only person who signs in. */
 export const PERSON = {
   email: 'ada@example.com',
   name: 'Ada Lovelace',

@@ -4,8 +4,8 @@ import type { Bench } from './server.ts';
 import { WORKS } from './works.ts';
 
 /**
- * Gives a target the load that it needs before it is measured, on ten connections and spread over
- * the works. Only programs that compile themselves while they run need it for a long time.
+ * Gives a target load before the measurement, on ten connections and spread over the works. Only
+ * programs that compile themselves while they run need this for a long time.
  */
 export async function warmUp(bench: Bench): Promise<void> {
   const seconds = programOf(bench.name)?.warmUp ?? 0;

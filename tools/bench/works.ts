@@ -13,8 +13,8 @@ export interface Work {
   readonly applies: (target: Seeded) => boolean;
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
   /**
-   * The algorithm that signs the ID token in each response. It is null if there is no ID token, or
-   * if the work does more than that.
+   * The algorithm that signs the ID token in each response. Null if there is no ID token, or if the
+   * work does more than sign it.
    */
   readonly algorithm: Algorithm | null;
 }
@@ -122,7 +122,7 @@ export const WORKS: readonly Work[] = [
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
 ];
 
-/** Works that are not measured. A server must still handle them for as long as it runs. */
+/** Works that are not measured, but that a server must handle for as long as it runs. */
 export const OTHER_WORKS: readonly Work[] = [
   {
     name: 'a token revoked',
@@ -281,8 +281,8 @@ function get(
 }
 
 /**
- * Does a whole authorization, from the authorization request to the tokens. It plays the
- * application and the browser.
+ * Runs a whole authorization, from the authorization request to the tokens, as the application and
+ * as the browser.
  */
 export async function authorize(
   target: Seeded & { readonly prove?: () => string },

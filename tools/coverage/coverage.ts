@@ -19,7 +19,7 @@ export interface Count {
 /** The counts by file. */
 export type Coverage = Readonly<Record<string, Count>>;
 
-/** The part of Istanbul's coverage-final.json that is read here. */
+/** The part of Istanbul's coverage-final.json that this script reads. */
 export type Written = Readonly<
   Record<
     string,
@@ -43,8 +43,8 @@ export function readCoverage(): Coverage {
 }
 
 /**
- * Returns the counts of the sources in one or several results. A file may be loaded both as it is
- * and in a bundle. Then a branch counts as taken if it was taken in one of them.
+ * Returns the counts of the sources in one or several results. A file can be loaded both directly
+ * and in a bundle. A branch is taken if the tests took it in either of them.
  */
 export function branchesOf(results: readonly Written[], from: string): Coverage {
   const files = new Map<string, Map<string, number[]>>();

@@ -7,7 +7,7 @@ const FALLBACKS =
 const FAULTS =
   'The rest pass on a fault of Node or of Portico: an error of a class that the code does not know, or a thrown value that is not an error.';
 
-/** The reasons, by the pattern of the files' paths. The first pattern that matches counts. */
+/** The reasons, by a pattern for the paths of files. The first pattern that matches is used. */
 export const REASONS: Readonly<Record<string, string>> = {
   'packages/admin/src/html.ts': FALLBACKS,
   'packages/portico/src/clients/listing.ts': FALLBACKS,

@@ -11,11 +11,13 @@ export interface Group {
   readonly files: readonly string[];
 }
 
-/** Tests that read files, build, measure time or compile. They take no branch of their own. */
+/** Tests that read files, build, measure time or compile. Other tests take the same branches. */
 const LEFT_OUT =
   /^test\/(benchmark|build|bundlers|code-blocks|configuration-page|coverage-report|diagrams|docs|feature-deletion|fuzzing|guides|history-checker|layers|links|model|mutation-report|package-types|progress|prose|protocol-proof|public-names|release|same-work|site|soak|test-files|timing|types|words|workflows)/;
 
-/** Tests of the database code. On MariaDB, the others take the same branches as on PostgreSQL. */
+/**
+ * Tests of the database code. On MariaDB, all other tests take the same branches as on PostgreSQL.
+ */
 const DATABASE =
   /answered|database|doctor|driver|failover|feature-tables|health|idle|importing|lost|moving|outage|outbox|overtaken|pool|races|round-trips|schema|store|transactions|unanswered|unavailable|access-locks|client-lifecycle|engines/;
 

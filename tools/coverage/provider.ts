@@ -15,7 +15,7 @@ type GetSources = (url: string, ...others: readonly unknown[]) => Promise<Source
 
 type Options = Parameters<NonNullable<typeof v8.takeCoverage>>[0];
 
-// Each call goes to the one object that holds the session, because a worker may load this file
+// Each call uses the one object that contains the session, because a worker may load this file
 // again.
 export default {
   startCoverage: (options: Parameters<NonNullable<typeof v8.startCoverage>>[0]) =>
@@ -41,8 +41,9 @@ export default {
 };
 
 /**
- * Removes results that a process could not write to their end, because a test limits the size of
- * its files or kills it. One of them would make Vitest lose all results of the test file.
+ * Removes incomplete results. A process cannot finish its result if a test kills it or limits the
+ * size of its files. A single incomplete result would make Vitest lose all results of the test
+ * file.
  */
 async function removeBroken(folder: string): Promise<void> {
   if (!existsSync(folder)) return;

@@ -12,7 +12,7 @@ import { BASELINE, branchesOf, PAGE, pageOf, readCoverage, type Written } from '
 import { groups, type Group } from './groups.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
-/** The results that count together. */
+/** The results to add up. */
 const RUNS = path.join(root, 'reports', 'coverage-runs');
 
 const { values, positionals } = parseArgs({
@@ -56,7 +56,7 @@ function measure({ name, project, long, files }: Group): boolean {
       '--coverage.enabled',
       '--coverage.provider=custom',
       '--coverage.customProviderModule=./tools/coverage/provider.ts',
-      // The processes that tests start count too.
+      // Also count the branches in processes that tests start.
       '--coverage.autoAttachSubprocess',
       '--coverage.reporter=json',
       `--coverage.reportsDirectory=${folder}`,

@@ -12,7 +12,7 @@ export interface FuzzOptions {
   /** The names of the targets. */
   readonly targets: readonly string[];
   /**
-   * How long to fuzz each target, in seconds. If it is 0, the run tries only the seeds and the kept
+   * How long to fuzz each target, in seconds. With 0, the run tries only the seeds and the kept
    * inputs.
    */
   readonly seconds: number;
@@ -21,13 +21,13 @@ export interface FuzzOptions {
   readonly seed: number;
   /** The faults of `faults.ts` to plant. A target runs once for each of its faults. */
   readonly faults?: readonly { readonly name: string; readonly target: string }[];
-  /** Whether to write the inputs that are worth keeping to `.build/fuzz/corpus/`. */
+  /** Whether to write the inputs to keep to `.build/fuzz/corpus/`. */
   readonly keeps?: boolean;
-  /** Ends all threads, as if their time was over. */
+  /** Ends all threads early. */
   readonly signal?: AbortSignal;
-  /** Called with each finding at once. */
+  /** Called with each finding immediately. */
   readonly noticed?: (finding: Finding) => void;
-  /** Called with each result at once. */
+  /** Called with each result immediately. */
   readonly report?: (result: Result) => void;
 }
 
@@ -39,9 +39,9 @@ export interface Result {
   readonly summary: Summary | null;
 }
 
-/** The most processor time for one input, in seconds. After that, the thread is ended. */
+/** The maximum processor time for one input, in seconds. The run then ends the thread. */
 const HANGS = 10;
-/** The most time for one input in which the thread does nothing, in seconds. */
+/** The maximum time for one input in which the thread does nothing, in seconds. */
 const SLEEPS = 120;
 /** The most memory, in MiB. */
 const MEMORY = 384;
@@ -59,7 +59,7 @@ export function targetNames(): readonly string[] {
 
 /**
  * Returns the kept inputs of a target: those that once showed a fault, and those that a run with
- * `--keep` has left on this machine.
+ * `--keep` has stored on this machine.
  */
 export function corpusOf(target: string): readonly string[] {
   return [path.join(here, 'regressions', `${target}.txt`), keptFile(target)]
@@ -185,8 +185,8 @@ function keep(target: string, lines: readonly string[]): void {
 }
 
 /**
- * Returns the file with the inputs that reach every known place. Git ignores it, because another
- * run finds these inputs again.
+ * Returns the file with the inputs that reach every known place. Git ignores the file, because
+ * another run finds these inputs again.
  */
 function keptFile(target: string): string {
   return path.join(here, '..', '..', '.build', 'fuzz', 'corpus', `${target}.txt`);

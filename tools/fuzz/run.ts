@@ -58,7 +58,7 @@ function tell({ target, fault, findings, summary }: Result): void {
   } else write(`${name} ended early, ${findings.length} findings`);
 }
 
-/** Write each finding at once, because a run may be stopped early. */
+/** Writes each finding immediately, because a run may be stopped early. */
 function notice({ target, kind, message, input }: Finding): void {
   write(
     `${target}: ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`,

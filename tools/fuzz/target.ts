@@ -1,4 +1,4 @@
-/** One or more parsers that read what strangers send. */
+/** One or more parsers that read bytes from strangers. */
 export interface Target {
   /** The names of the parsers, for the README and the run. */
   readonly about: string;
@@ -15,8 +15,8 @@ export interface Target {
 }
 
 /**
- * Passes an input to the parser. Throws if the parser does something wrong. The error is a
- * Violation, or an error that the parser itself should not have thrown.
+ * Passes an input to the parser. Throws if the parser does something wrong: a Violation, or an
+ * error that the parser should not have thrown.
  */
 export type Run = (input: Buffer) => void | Promise<void>;
 

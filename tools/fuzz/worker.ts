@@ -9,7 +9,10 @@ import { createRandom } from './engine/random.ts';
 import { asLine, fromLine } from './engine/texts.ts';
 import type { Run, Target } from './target.ts';
 
-/** One thread. It tries inputs on one target, and continues with those that did something new. */
+/**
+ * One thread. It tries inputs on one target, and derives further inputs from those that did
+ * something new.
+ */
 
 const order = workerData as Order;
 const coverage = startCoverage(order.places);
@@ -18,11 +21,13 @@ const { target } = (await import(`./targets/${order.target}.ts`)) as { readonly 
 const run: Run = await target.start();
 
 /**
- * The number of inputs after which the event loop runs. Otherwise timers and finalizers would never
- * run, and the memory that waits for them would grow.
+ * The number of inputs after which the event loop runs. Otherwise, timers and finalizers would
+ * never run, and the memory that they hold would grow.
  */
 const TURN = 32;
-/** The longest input that is kept only because it entered a place more often, in bytes. */
+/**
+ * The maximum length of an input that is kept only because it entered a place more often, in bytes.
+ */
 const LONGEST_COUNTED = 1024;
 const random = createRandom(order.seed);
 const longest = target.longest ?? 16_384;
@@ -60,8 +65,8 @@ async function attempt(input: Buffer): Promise<Tried> {
 }
 
 /**
- * Returns the shortest time of three more attempts. This leaves out the time of the compiler, the
- * garbage collector and other programs.
+ * Returns the shortest time of three more attempts. The shortest time contains the least time of
+ * the compiler, the garbage collector and other programs.
  */
 async function timeOf(
   input: Buffer,
@@ -77,8 +82,8 @@ async function timeOf(
 }
 
 /**
- * Returns a key that is the same if two inputs cause the same fault. It contains the message
- * without numbers, and the first line of the sources in the stack.
+ * Returns the same key for two inputs with the same fault. The key contains the message without
+ * numbers, and the first line of the sources in the stack.
  */
 function keyOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return inspect(thrown);
@@ -126,8 +131,8 @@ async function judge(input: Buffer, { thrown, milliseconds }: Tried): Promise<vo
   const { clock, processor } = await timeOf(input);
   const time = Math.min(milliseconds, clock);
   if (time > slow.milliseconds) slow = { milliseconds: time, length: input.length };
-  // The system counts the processor's time in large steps, and the clock also runs while other
-  // programs use the processor. So use the smaller of the two.
+  // The system counts processor time in large steps, and the clock also runs while other programs
+  // use the processor. Use the smaller of the two.
   if (Math.min(time, 2 * processor) <= slowest || known.has('slow')) return;
   known.add('slow');
   found('slow', `${input.length} bytes took ${time.toFixed(0)} ms`, input);
@@ -139,8 +144,7 @@ async function offer(input: Buffer): Promise<void> {
   const news = coverage.news();
   const isNew = news === 'place' || (news === 'count' && input.length <= LONGEST_COUNTED);
   await judge(input, outcome);
-  // Keep only inputs without a fault. Inputs that derive from a fault would show the same fault
-  // again.
+  // Keep only inputs without a fault. Inputs derived from a fault would show the same fault again.
   if (isNew && outcome.thrown === undefined) pool.push(input);
 }
 
@@ -170,7 +174,7 @@ while (performance.now() < ends && known.size < order.enough && !isAsked()) {
   if (tried % TURN === 0) await nextTurn();
 }
 
-/** Returns few and short inputs that together enter every place that any input entered. */
+/** Returns a small set of short inputs that together enter every place that any input entered. */
 async function minimal(): Promise<readonly string[]> {
   const entered = new Set<number>();
   const kept: string[] = [];

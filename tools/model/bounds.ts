@@ -56,8 +56,8 @@ function valueOf(value: unknown): string {
 }
 
 /**
- * Returns the configuration that checks Grants.tla. Nodes are interchangeable, so states that
- * differ only in the names of nodes count as one.
+ * Returns the configuration that checks Grants.tla. States that differ only in the names of nodes
+ * are the same state.
  */
 export const checkedOf = (given: Bounds): readonly string[] => [
   ...configOf(given),
@@ -69,8 +69,8 @@ export const checkedOf = (given: Bounds): readonly string[] => [
 const ALL = ['own', 'other', 'wrong'] as const;
 
 /**
- * The bounds that CI checks completely, with every state. Combinations that are in none of them are
- * left to the simulation.
+ * The bounds that CI checks completely, with every state. The simulation checks the combinations
+ * that are in none of them.
  */
 export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
   'a code, everybody who may offer it': bounds({
@@ -105,7 +105,7 @@ export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
   }),
 };
 
-/** The bounds that are simulated, each with this many random behaviours. */
+/** The bounds to simulate, each with this many random behaviours. */
 export const SIMULATED: Readonly<Record<string, Bounds>> = {
   'without a window': bounds({
     Start: 'code',
@@ -168,7 +168,7 @@ export const BROKEN: readonly Broken[] = [
   }),
 ];
 
-/** The bounds from which traces are created. The traces are replayed against servers. */
+/** The bounds of the traces that the tests replay against servers. */
 export const TRACED: readonly Bounds[] = [
   bounds({ K: 4, MaxLosses: 2, MaxPauses: 1 }),
   bounds({ K: 4, MaxLosses: 2, MaxCrashes: 1, Window: true }),
@@ -177,7 +177,7 @@ export const TRACED: readonly Bounds[] = [
   bounds({ K: 4, Start: 'code', MaxLosses: 2, MaxCrashes: 1 }),
   bounds({ K: 3, Revokes: true, MaxLosses: 1 }),
   bounds({ K: 3, MaxExpiries: 1, MaxLosses: 1 }),
-  // Events that need a certain order are more likely if there are few other events.
+  // Few other events make events with a certain order more likely.
   bounds({ K: 2, MaxLosses: 1 }),
   bounds({ K: 3, Window: true }),
   bounds({ K: 3, Window: true, MaxLosses: 1 }),

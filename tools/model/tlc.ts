@@ -6,8 +6,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * The path of TLC, the model checker of TLA+. `npm run model:fetch` puts it there. Using it does
- * not download anything.
+ * The path of TLC, the model checker of TLA+. `npm run model:fetch` downloads it to this path.
+ * Nothing else downloads it.
  */
 export const JAR = path.join(
   import.meta.dirname,
@@ -91,7 +91,7 @@ async function start(checked: Checked, folder: string): Promise<Finding> {
     // TLC unpacks its own modules to this folder.
     `-Djava.io.tmpdir=${folder}`,
     '-XX:+UseSerialGC',
-    // Most runs end before compiling with optimizations is worth its time.
+    // Most runs are too short for optimized compilation.
     ...(seconds === undefined ? ['-XX:TieredStopAtLevel=1'] : []),
     '-Xmx2g',
     '-cp',

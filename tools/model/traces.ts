@@ -10,13 +10,13 @@ import { stepsOf, type Trace } from '../../test/support/model/trace.ts';
 export const FILE = path.join(import.meta.dirname, 'traces.json');
 /** The seed of the simulation. The same seed gives the same traces. */
 const SEED = 21;
-/** How many behaviours are simulated for each of the bounds, and how many of all are kept. */
+/** How many behaviours to simulate for each of the bounds, and how many of all to keep. */
 const SIMULATED = 150;
 const KEPT = 60;
 
 /**
- * Returns this many behaviours of the model with these bounds. Each of them begins at the start and
- * ends when every request was answered.
+ * Returns this many behaviours of the model with these bounds. Each begins at the start and ends
+ * when every request was answered.
  */
 export async function simulate(
   given: Bounds,
@@ -52,8 +52,8 @@ const depthOf = (text: string): number => text.split('<<').length - text.split('
  */
 function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
   const before = new Map<number, string>();
-  // The effect of a closed window or of a lost statement that was rejected shows only in the later
-  // steps of other requests. So remember it.
+  // Remember a closed window, and a lost statement that was rejected. Their effect shows only in
+  // later steps of other requests.
   let since = '';
   const features = steps.flatMap(({ does, request, at, about }, index) => {
     const own = before.get(request) ?? '';

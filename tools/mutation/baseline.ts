@@ -77,8 +77,8 @@ export function openIn(baseline: Baseline, explanations: readonly Explanation[])
 }
 
 /**
- * Returns the files with more explanations than survivors. The explanations of a file that moved
- * wait for its next run, so a file without numbers may have some if it exists.
+ * Returns the files with more explanations than survivors. After a file was moved, its explanations
+ * wait for its next run. A file without numbers can therefore have some if it exists.
  */
 export function miscounted(
   baseline: Baseline,
@@ -102,8 +102,8 @@ function explainedIn(explanations: readonly Explanation[]): ReadonlyMap<string, 
 }
 
 /**
- * Returns the explanations of lines that the file does not contain. It checks only files that have
- * not changed since they were mutated.
+ * Returns the explanations of lines that the file does not contain. Checks only files that have not
+ * changed since their mutants were run.
  */
 export function misplaced(
   explanations: readonly Explanation[],

@@ -10,7 +10,7 @@ if ((process.env['MUTATION_ROOT'] ?? root) === root)
 linkDependencies(root, process.env['MUTATION_ROOT']);
 
 // Expose the failed attempts. A test that is called a hundred times fails to sign in a hundred
-// times, and the server would slow it down. every-mutant.ts forgets the attempts between the calls.
+// times, and the server would slow it down. every-mutant.ts clears the attempts between the calls.
 const attempts = path.join(root, 'packages', 'portico', 'src', 'http', 'failed-attempts.ts');
 const remembered = 'new RecentMap<string, Failures>(MOST_KEYS)';
 const before = readFileSync(attempts, 'utf8');

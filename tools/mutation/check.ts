@@ -8,7 +8,7 @@ import { readBaseline } from './baseline.ts';
 import { isCurrent } from './report.ts';
 import { mutate } from './stryker.ts';
 
-/** The most mutants of a file that is run again. Each commit chooses another file. */
+/** The maximum number of mutants of a file that is run again. Each commit chooses another file. */
 const MOST = 120;
 /** For a file that changed: the share of the mutants killed before that must be killed again. */
 const LEAST = 0.9;

@@ -17,7 +17,7 @@ const remembered = (): readonly Map<string, unknown>[] =>
 
 /** How much longer a test may take with a mutant than without, in milliseconds. */
 const PATIENCE = 10_000;
-/** The most computing time for one mutant, in milliseconds. */
+/** The maximum computing time for one mutant, in milliseconds. */
 const BUDGET = Number(process.env['MUTATION_BUDGET']);
 
 /**
@@ -94,7 +94,7 @@ async function attempt(
   patience: number,
 ): Promise<string | null> {
   for (const failures of remembered()) failures.clear();
-  // Forget the open assertions of a call that never ended. Otherwise Vitest would wait for them at
+  // Forget the open assertions of a call that never ended. Otherwise, Vitest would wait for them at
   // the end of the next call.
   (test as { promises?: unknown[] }).promises = [];
   let timer: NodeJS.Timeout | undefined;

@@ -27,8 +27,8 @@ const COLUMNS = `The columns:
 A file keeps the result of its last run until it is mutated again.`;
 
 /**
- * Returns the page. The shares, and how many files are unchanged since their last run, move with
- * each commit, so the caller passes them.
+ * Returns the page. The caller passes the shares and the number of files that are unchanged since
+ * their last run, because both differ with each commit.
  */
 export async function pageOf(
   baseline: Baseline,
@@ -104,13 +104,13 @@ function table(headers: readonly string[], rows: readonly (readonly string[])[])
   return [headers, rule, ...rows].map(line).join('\n');
 }
 
-/** Returns the shares that a page states. */
+/** Returns the shares in a page. */
 export function statedShares(page: string): Shares {
   const rows = page.matchAll(/^\| (?:\*\*)?([\w-]+)(?:\*\*)? +\| +(\d+) % \|/gm);
   return Object.fromEntries([...rows].map(([, name = '', share]) => [name, Number(share)]));
 }
 
-/** Returns how many unchanged files a page states. */
+/** Returns the number of unchanged files in a page. */
 export function statedUnchanged(page: string): number {
   return Number(/written, (\d+) of \d+ files/.exec(page)?.[1]);
 }

@@ -10,8 +10,9 @@ const root = path.join(import.meta.dirname, '..', '..');
 const REPORTS = path.join('reports', 'mutation');
 
 /**
- * The result for a mutant. `static` means that it acts while a file is loaded or a server is
- * created, before any test. `words` means that it is in a sentence for a person (words.ts).
+ * The result for a mutant. `static` means that the mutant acts while a file is loaded or a server
+ * is created, before any test. `words` means that the mutant is in a sentence for a person
+ * (words.ts).
  */
 export type Fate = 'killed' | 'survived' | 'static' | 'words';
 
@@ -35,8 +36,8 @@ export interface MutatedFile {
 export type Report = Readonly<Record<string, MutatedFile>>;
 
 /**
- * An explanation of a mutant that may survive. It refers to the text of the source and not to line
- * numbers, because they move.
+ * An explanation of a mutant that may survive. It names the text of the source instead of line
+ * numbers, because line numbers change.
  */
 export interface Explanation {
   readonly file: string;
@@ -97,8 +98,8 @@ export function isCurrent(
 }
 
 /**
- * Returns the survivors of a file, with the text of the source there. The source must be the one
- * that was mutated.
+ * Returns the survivors of a file, with their text in the source. The source must be the one that
+ * was mutated.
  */
 export function survivorsOf(report: Report, file: string): readonly Survivor[] {
   const lines = readFileSync(path.join(root, file), 'utf8').split('\n');

@@ -21,7 +21,7 @@ import { mutate, rangeOf } from './stryker.ts';
 
 /**
  * The budget of a mutant: computing time in milliseconds. It is enough for each test of an area
- * that the mutant can reach.
+ * that can reach the mutant.
  */
 const BUDGET = 20_000;
 
@@ -61,7 +61,7 @@ async function run(name: string, { tests }: Area): Promise<void> {
   const asked = files.filter((file) => path.matchesGlob(file, values.files ?? '**'));
   const parts = asked.flatMap((file) => {
     if (values.all === true || !isCurrent(known, file)) return [file];
-    // A report from another machine contains only numbers, so there is nothing to run again.
+    // A report from another machine contains only numbers, so it names no survivors to run again.
     if (!isCurrent(before, file)) return [];
     const alive = (before[file]?.mutants ?? []).filter(({ fate }) => fate === 'survived');
     return alive.map((mutant) => rangeOf(file, mutant));
@@ -81,8 +81,8 @@ async function run(name: string, { tests }: Area): Promise<void> {
 }
 
 /**
- * Merges the reports. New results replace the old results for the same source. Old results for
- * another source are dropped.
+ * Merges the reports. New results replace old results for the same source. Drops old results for
+ * another source.
  */
 function merged(before: Report, found: Report): Report {
   const files = Object.entries(found).map(([file, now]): [string, MutatedFile] => {
@@ -90,8 +90,8 @@ function merged(before: Report, found: Report): Report {
     if (known === undefined || known.source !== now.source) return [file, now];
     const key = (mutant: Mutant) => JSON.stringify([mutant.at, mutant.mutator, mutant.replacement]);
     const again = new Map(now.mutants.map((mutant) => [key(mutant), mutant]));
-    // A kill stays, even if a round with fewer tests did not repeat it, because a test in another
-    // round did fail.
+    // Keep a kill even if a round with fewer tests did not repeat it. A test in another round did
+    // fail.
     const latest = (mutant: Mutant) =>
       mutant.fate === 'killed' && values.all !== true ? mutant : (again.get(key(mutant)) ?? mutant);
     return [file, { source: now.source, mutants: known.mutants.map(latest) }];

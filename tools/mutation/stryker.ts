@@ -12,18 +12,18 @@ export interface Round {
   readonly mutate: readonly string[];
   readonly tests: readonly string[];
   /**
-   * The most computing time for one mutant, in milliseconds. After that, the mutant counts as a
+   * The maximum computing time for one mutant, in milliseconds. Beyond it, the mutant is a
    * survivor.
    */
   readonly budget: number;
   /**
-   * Whether to run a mutant separately if no test killed it and some test could not be used for it.
+   * Whether to run a mutant separately if no test killed it and some test could not run with it.
    */
   readonly oneByOne: boolean;
 }
 
 /**
- * The part of Stryker's output that is read here. It follows the schema of mutation testing
+ * The part of Stryker's output that this file reads. It follows the schema of mutation testing
  * reports.
  */
 interface Written {
@@ -64,8 +64,8 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
     vitest: { configFile: 'tools/mutation/vitest.config.ts', related: false },
     ignorers: ['words'],
     buildCommand: 'node tools/mutation/build.ts',
-    // Stryker's type checks need an interface of the compiler that TypeScript 7 no longer has. They
-    // are not needed: no configuration here names another folder.
+    // Stryker's type checks need an interface of the compiler that TypeScript 7 no longer has. Type
+    // checks are not necessary here, because no configuration names another folder.
     tsconfigFile: 'none.json',
     disableTypeChecks: 'packages/*/src/**/*.ts',
     symlinkNodeModules: false,
@@ -77,15 +77,15 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
       '!/tools/mutation/*.ts',
       '!/test/**',
       '!/examples/**',
-      // The documents are needed, because tests read code blocks from the pages.
+      // Tests read code blocks from the pages.
       '!/docs/**',
       '!/*.json',
       'test/clients',
       'test/bundlers',
     ],
     coverageAnalysis: 'perTest',
-    // A mutant that acts before any test would need a separate run of all tests. Such mutants are
-    // counted separately.
+    // A mutant that acts before any test would need a separate run of all tests. The report counts
+    // such mutants separately.
     ignoreStatic: true,
     concurrency: 1,
     dryRunTimeoutMinutes: 600,

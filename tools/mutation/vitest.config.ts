@@ -4,8 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const TESTS = (process.env['MUTATION_TESTS'] ?? '').split(',');
 
 /**
- * Runs the test files in the order of the list. Short tests come first, so that the long ones have
- * fewer mutants left.
+ * Runs the test files in the order of the list. Short tests come first, so that fewer mutants
+ * remain for the long ones.
  */
 class AsListed extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

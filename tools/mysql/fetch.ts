@@ -1,7 +1,8 @@
 /**
  * Downloads MySQL, which the tests of the project `mysql` need. Debian's stable release does not
- * have MySQL, so it comes from Debian's unstable release, with its libraries. Nothing is installed:
- * `apt-get` checks the signatures and downloads the packages, and they are unpacked into a folder.
+ * have MySQL, so this uses Debian's unstable release, with its libraries. Nothing is installed:
+ * `apt-get` checks the signatures and downloads the packages, and this script unpacks them into a
+ * folder.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';

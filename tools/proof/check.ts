@@ -1,6 +1,6 @@
 /**
- * `npm run proof` searches the model of the protocol for attacks: with every check, where it must
- * find none, and without the checks of each row, where it must find the named one. `-- --larger`
+ * `npm run proof` searches the model of the protocol for attacks. With every check, it must find
+ * none. Without the checks of each row, it must find the attack that the row names. `-- --larger`
  * also searches larger bounds.
  */
 import { ALONE, ATTACKS, COMPLETED, LARGER, PROVED, RESIDUAL } from './checks.ts';

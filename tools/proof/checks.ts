@@ -1,6 +1,6 @@
 /**
- * The checks of the protocol that the model has. Each can be removed, and removing it leads to the
- * attack that its row names.
+ * The checks of the protocol in the model. Each can be removed. Removing it makes the attack
+ * possible that its row names.
  */
 
 /** A property of properties.maude. */
@@ -34,8 +34,8 @@ const place = (rule: string, file: string, name: string): Place => ({
 });
 
 /**
- * Every check of terms.maude, and where it is in the code. The client compares `state` and `iss`:
- * Portico sends what the client needs for it.
+ * Every check of terms.maude, and where it is in the code. The client compares `state` and `iss`.
+ * Portico sends what the client needs for this comparison.
  */
 export const CHECKS = {
   pkce: place('AS-5.2', 'grants/pkce.ts', 'verifiesChallenge'),
@@ -84,12 +84,9 @@ export const CHECKS = {
 
 export type Check = keyof typeof CHECKS;
 
-/** An attack that the model finds if these checks are removed, and only then. */
+/** An attack that the model finds only if these checks are removed. */
 export interface Attack {
-  /**
-   * The checks to remove. If there are several, one of them alone still stops the attack, and the
-   * search finds nothing when only one is removed.
-   */
+  /** The checks to remove. If there are several, each of them alone stops the attack. */
   readonly removed: readonly Check[];
   /** What the attacker does, in plain words. */
   readonly attack: string;
@@ -427,7 +424,10 @@ export const ATTACKS: readonly Attack[] = [
   ),
 ];
 
-/** Searches that find nothing: of the checks that are removed together, one alone is removed. */
+/**
+ * Searches that find nothing, because only one of the checks is removed that must be removed
+ * together.
+ */
 export const ALONE: readonly Attack[] = ATTACKS.flatMap((each) =>
   each.removed.length === 1 ? [] : each.removed.map((check) => ({ ...each, removed: [check] })),
 ).filter(
@@ -438,7 +438,7 @@ export const ALONE: readonly Attack[] = ATTACKS.flatMap((each) =>
     ) === index,
 );
 
-/** A risk that remains with every check: the model finds the attack. */
+/** A risk that remains with every check, because the model still finds the attack. */
 export interface Residual {
   readonly risk: string;
   readonly violates: Property;
@@ -478,7 +478,7 @@ export const RESIDUAL: readonly Residual[] = [
   },
 ];
 
-/** Properties that hold in every state of a scenario. */
+/** Properties that are true in every state of a scenario. */
 export interface Proved {
   readonly scenario: string;
   readonly properties: readonly Property[];
@@ -525,7 +525,7 @@ export const LARGER: readonly Proved[] = [
   { scenario: 'refreshing(app, none, 6)', properties: ['theftEnds', 'once'] },
 ];
 
-/** Facts that an honest flow leads to. Without these, a proof would say nothing. */
+/** Facts that an honest flow reaches. Without these, a proof would show nothing. */
 export interface Completed {
   readonly flow: string;
   readonly scenario: string;

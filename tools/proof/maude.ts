@@ -20,7 +20,7 @@ export const MAUDE = path.join(
 /** The files of the model, in the order in which Maude reads them. */
 export const MODULES: readonly string[] = ['terms', 'protocol', 'properties', 'scenarios'];
 
-/** What to search for: a broken property, or facts that are there together. */
+/** What to search for: a broken property, or facts that are true at the same time. */
 export type Goal = { readonly broken: readonly Property[] } | { readonly reached: string };
 
 /** A search through all states that a scenario can reach. */
@@ -61,7 +61,7 @@ export async function search(wanted: Search): Promise<Finding> {
   }
 }
 
-/** Returns what Maude is told. */
+/** Returns the commands for Maude. */
 function commandsOf({ scenario, removed, goal }: Search): string {
   const missing = removed.length === 0 ? 'nothing' : removed.join(', ');
   const wanted =
@@ -103,7 +103,7 @@ function read(lines: readonly string[], seconds: number): Finding {
   const found = lines.some((line) => line.startsWith('Solution 1 '));
   if (!found && !lines.includes('No solution.'))
     throw new Error(`Maude has no result:\n${lines.join('\n')}`);
-  // The labels follow the bindings of the solution, one a line.
+  // The labels follow the bindings of the solution, one per line.
   const steps = found ? lines.filter((line) => /^[a-z]+(-[a-z]+)+$/.test(line)) : [];
   return { found, steps, states: Number(states), seconds };
 }

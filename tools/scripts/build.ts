@@ -27,8 +27,8 @@ import { checkNodeFirst, writeNodeVersion } from './node-version.ts';
 import { linkDependencies, PACKAGES, ROOT as root, type Package } from './packages.ts';
 
 /**
- * The folder for the new output. It is next to `dist` and just as deep, so that source maps name
- * the same files from both.
+ * The folder for the new output. It is next to `dist` and at the same depth, so that source maps
+ * name the same files from both folders.
  */
 const NEXT = '.dist';
 /**
@@ -66,8 +66,8 @@ builds.close();
 // -------------------------------------------------------------------------
 
 /**
- * Waits until no other build runs. The lock on the file ends with the process that has it, even if
- * that process crashes.
+ * Waits until no other build runs. The lock on the file ends with its process, even if the process
+ * crashes.
  */
 function waitForOtherBuilds(): DatabaseSync {
   mkdirSync(path.join(root, '.build'), { recursive: true });
@@ -81,7 +81,7 @@ function waitForOtherBuilds(): DatabaseSync {
 
 /**
  * Whether `dist` contains, byte for byte, what was built from these inputs. An interrupted build
- * leaves something else.
+ * leaves other bytes.
  */
 function isCurrent(): boolean {
   const last = builds.prepare('SELECT inputs, outputs FROM build').get();
@@ -212,15 +212,15 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
       },
     ],
   });
-  // The names contain a hash of the content. So a process that starts while files are replaced
-  // cannot combine parts of two builds.
+  // The names contain a hash of the content. Therefore a process that starts while files are
+  // replaced cannot combine parts of two builds.
   const { output } = await bundled.write({
     dir: next,
     chunkFileNames: 'shared/[name]-[hash].js',
     // Source maps are only for us. No file refers to them, and the packages leave them out.
     sourcemap: 'hidden',
-    // Doc comments are in the declarations, where editors look, and in the source maps. Do not keep
-    // them in the code, which Node reads at every start.
+    // Editors find doc comments in the declarations. Leave them out of the code, which Node reads
+    // at every start.
     comments: { jsdoc: false },
     codeSplitting: { groups: folder === 'portico' ? startGroups(source) : [] },
   });
@@ -236,9 +236,9 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
 }
 
 /**
- * Hides imports from bundlers. A bundler would look for a driver that is named, although an
- * application on SQLite has none. It would also warn about the file that the console loads, because
- * it does not know the name of that file.
+ * Hides imports from bundlers. A bundler would look for every driver that the code names, although
+ * an application on SQLite has none. It would also warn about the file that the console loads,
+ * because it does not know the name of that file.
  */
 function hideImports(file: string): void {
   const code = readFileSync(file, 'utf8');

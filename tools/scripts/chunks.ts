@@ -5,12 +5,12 @@ type Look = (id: string) => ModuleInfo | null;
 
 /**
  * Chooses the modules of `portico` that go into one file: those that every start loads together.
- * Some of them are also loaded without the others, but Node spends more time on opening a file than
- * on its content.
+ * Some of them are also loaded without the others, but opening a file takes Node longer than
+ * reading its content.
  */
 export function startGroups(source: string): CodeSplittingGroup[] {
   const [server, extension] = [path.join(source, 'index.ts'), path.join(source, 'extension.ts')];
-  // This module stays in a separate file. Only then can a bundler leave the console out of an
+  // Keep this module in a separate file, so that a bundler can leave the console out of an
   // application.
   const alone = path.join(source, 'console', 'program', 'run-console.ts');
   const reached = new Map<string, ReadonlySet<string>>();
@@ -35,8 +35,8 @@ export function startGroups(source: string): CodeSplittingGroup[] {
 }
 
 /**
- * Returns all modules that are loaded together with an entry, including the entry. Dynamic imports
- * are not included.
+ * Returns all modules that are loaded together with an entry, including the entry. Leaves out
+ * dynamic imports.
  */
 function reachedFrom(entry: string, look: Look): ReadonlySet<string> {
   const found = new Set([entry]);

@@ -23,7 +23,7 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
   const first = entries.map(({ module }) => path.join(folder, `${module}.d.ts`));
   const [main] = first;
   const needed = new Set(first);
-  // A file that extends the types of another file is not imported by any file. So add it here.
+  // No file imports a file that extends the types of another file, so add it here.
   for (const file of addingTo(folder)) {
     needed.add(file);
     if (main !== undefined)
@@ -53,9 +53,8 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
 }
 
 /**
- * Copies zod's types into a folder `zod`, with their licence, as its code is also in ours. So an
- * application does not need to install zod, and the types are those of the version that Portico
- * uses.
+ * Copies zod's types into a folder `zod`, with their licence, because Portico's code includes zod.
+ * An application then does not need to install zod, and the types are those of the bundled version.
  */
 function withTypesOfZod(folder: string, file: string, text: string): string {
   if (text.search(OF_ZOD) === -1) return text;
@@ -90,9 +89,9 @@ const RELATIVE = /((?:from|import\(|declare module)\s*['"]\.\.?\/[^'"]*)\.ts(?=[
 const NAMED = /(from|import\()\s*['"](\.\.?\/[^'"]*)\.js['"]/g;
 
 /**
- * Writes an entry for `require`. It returns the module itself, because Node can pass a module to
- * CommonJS. So there is only ever one copy. Its types are also those of the module: types reach
- * CommonJS through `resolution-mode`, and values are named individually.
+ * Writes an entry for `require`. It returns the module itself, so there is only ever one copy. Node
+ * can pass a module to CommonJS. The types are also those of the module: they reach CommonJS
+ * through `resolution-mode`, and values are named individually.
  */
 export function writeCommonJs(
   folder: string,

@@ -94,8 +94,8 @@ function row(name: string, range: string, { why, instead }: Reason): readonly st
 const code = ({ name, version }: Installed) => `\`${name}\` ${version}`;
 
 /**
- * Returns the development dependencies that a name stands for. Dependencies of an earlier group are
- * left out.
+ * Returns the development dependencies that a name stands for. Leaves out those of an earlier
+ * group.
  */
 function developed(pattern: string): readonly string[] {
   const isMeant = (name: string) =>

@@ -7,7 +7,7 @@ import type { Entry, Package } from './packages.ts';
 import { readRepository, repositoryPart } from './repository.ts';
 
 /**
- * `require` leads to a stub that requires the module itself, because Node and the types of CommonJS
+ * `require` uses a stub that requires the module itself, because Node and the types of CommonJS
  * need a separate file. `main`, `types` and `typesVersions` are for `moduleResolution: node10`,
  * which does not read `exports`.
  */

@@ -13,7 +13,9 @@ import { markdownOf, ratioOf, type Table } from '../bench/print.ts';
 import { circumstancesOf, isRun, storedResults, type Result, type Run } from '../bench/results.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-/** Pages of people who read about Portico. Decisions keep the figures of their day. */
+/**
+ * Pages for people who read about Portico. Decisions keep the figures from the day of the decision.
+ */
 export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
@@ -101,7 +103,10 @@ function shortOf(results: ReadonlyMap<string, Result>): string {
   ].join(' ');
 }
 
-/** Returns the ratio as the run printed it, from figures that were not rounded, if it did. */
+/**
+ * Returns the ratio that the run printed, if it printed one: it was computed from figures that were
+ * not rounded.
+ */
 function timesThePeer({ tables, perSecond }: Run, work: string): string {
   const table = tables.find(({ chart }) => chart === 'rate');
   const column = table?.head.indexOf(`against ${PEER}`) ?? -1;

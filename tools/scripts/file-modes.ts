@@ -1,7 +1,8 @@
 /**
- * Sets the modes of the files in the package. It runs after the build and before npm packs the
- * package. All users can read the files, and can execute those that their owner can execute. So the
- * modes do not depend on the umask of the checkout. npm copies them into the package.
+ * Sets the modes of the files in the package. Runs after the build and before npm packs the
+ * package. All users can read the files, and can execute those that their owner can execute.
+ * Without this step, the modes would depend on the umask of the checkout. npm copies the modes into
+ * the package.
  */
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

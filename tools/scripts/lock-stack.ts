@@ -1,8 +1,8 @@
 /**
  * `node tools/scripts/lock-stack.ts <name> …` writes examples/<name>/package-lock.json again. It
- * needs a built `dist`. The lockfile names Portico's packages as files in the same folder. They
- * have no hash, because each build is different. Their dependencies are locked, too. Versions that
- * are in the lockfile stay unchanged.
+ * needs a built `dist`. The lockfile names Portico's packages as files in the same folder, without
+ * a hash, because each build is different. It also locks their dependencies. Versions that are
+ * already in the lockfile stay unchanged.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,8 +40,8 @@ async function lock(folder: string): Promise<void> {
 }
 
 /**
- * Removes Portico's packages from the lockfile, so that npm reads their current dependencies.
- * Otherwise npm trusts the lockfile.
+ * Removes Portico's packages from the lockfile, because npm would otherwise not read their current
+ * dependencies.
  */
 function forgetOurs(folder: string): void {
   const file = path.join(folder, 'package-lock.json');
@@ -52,8 +52,7 @@ function forgetOurs(folder: string): void {
 }
 
 async function npm(cwd: string, args: readonly string[]): Promise<void> {
-  // Run npm with this version of Node, because npm chooses versions that work with the Node that
-  // runs it.
+  // Run npm with this version of Node. npm chooses versions that work with the Node that runs it.
   const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
   await run('npm', args, { cwd, env: { ...process.env, PATH } });
 }

@@ -27,8 +27,8 @@ const COMMENT = /<!--[^]*?-->/g;
 const CODE = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g;
 
 /**
- * Replaces everything that is not prose by spaces: code blocks, comments and, unless `withCode`,
- * code in a line. The text keeps its length and its lines.
+ * Replaces everything except prose by spaces: code blocks, comments and, unless `withCode`, code in
+ * a line. The text keeps its length and its lines.
  */
 export function proseOf(markdown: string, withCode: boolean): string {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ');
@@ -117,9 +117,7 @@ export function problemOf(root: string, { page, target }: Link): string | null {
   return anchors.has(anchor) ? null : `${at} has no #${anchor}`;
 }
 
-/**
- * For a link to another site, only the form is checked: it must be https, or http to this machine.
- */
+/** Checks only the form of a link to another site: https, or http to this machine. */
 function problemOfUrl(target: string): string | null {
   if (!URL.canParse(target)) return 'is not a URL';
   const { protocol, hostname, username } = new URL(target);

@@ -16,9 +16,9 @@ export function writeNodeVersion(folder: string): void {
 }
 
 /**
- * Makes an entry load that file first. The file runs only after all imports are linked. So no entry
- * may import a module that Node 20 does not have: `node:sqlite` is loaded where it is needed. The
- * import is on the first line, so that the lines of the source map stay correct.
+ * Makes an entry load that file first. The file runs only after all imports are linked. Therefore
+ * no entry may import a module that Node 20 does not have: `node:sqlite` is loaded where it is
+ * needed. The import is on the first line, so that the lines of the source map stay correct.
  */
 export function checkNodeFirst(folder: string, module: string): void {
   const file = path.join(folder, `${module}.js`);

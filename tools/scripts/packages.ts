@@ -69,9 +69,9 @@ function nameOf(module: string): string {
 }
 
 /**
- * Gives a copy of the workspace its dependencies, with links. The copy must have its packages at
- * the same paths. Installed packages are those of this workspace, and the packages of the workspace
- * are those of the copy.
+ * Links the dependencies of a copy of the workspace. The copy must have its packages at the same
+ * paths. Installed packages are those of this workspace, and the packages of the workspace are
+ * those of the copy.
  */
 export function linkDependencies(copy: string, from: string = ROOT): void {
   const [installed, modules] = [path.join(from, 'node_modules'), path.join(copy, 'node_modules')];
@@ -83,7 +83,7 @@ export function linkDependencies(copy: string, from: string = ROOT): void {
     link(path.join(copy, 'packages', folder), path.join(modules, name));
 }
 
-/** Creates a link. It may exist already: another process may link the same copy. */
+/** Creates a link. Another process may have created it already. */
 function link(target: string, at: string): void {
   try {
     symlinkSync(target, at);

@@ -9,14 +9,14 @@ import { parseSync } from 'rolldown/utils';
 import { ROOT } from './packages.ts';
 import { writePage } from './write-page.ts';
 
-/** A node of the syntax tree, with only the members that are used here. */
+/** A node of the syntax tree, with only the members that this file uses. */
 interface Node {
   readonly type: string;
   readonly start: number;
   readonly [member: string]: unknown;
 }
 
-/** A message, and what to do about it if that is a separate text. */
+/** A message, and what to do about it if this is a separate text. */
 interface ProgramMessage {
   readonly section: Section;
   /** The folder and the file, such as `console/key-checks`. */
@@ -41,7 +41,7 @@ const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
   [/\.refine$|^ConfigurationError$/, 'configuration'],
 ];
 
-/** The words with which a line about the configuration continues after the key. */
+/** The verbs after the key in a message about the configuration. */
 const VERBS = /^(?:must|is|are|has|have|needs?|names|lacks|issues|cannot|takes) /;
 
 /** Returns every message, sorted by section, file and place. */
@@ -109,7 +109,7 @@ const isText = ({ type, value, operator }: Node) =>
   (type === 'Literal' && typeof value === 'string') ||
   (type === 'BinaryExpression' && operator === '+');
 
-/** Whether this is `says: '…'`. Such a text describes a rule for documentation. */
+/** Whether this is `says: '…'`. Such a text describes a rule for the documentation. */
 const isDescription = ({ type, key }: Node) =>
   type === 'Property' && (key as Node)['name'] === 'says';
 

@@ -45,7 +45,7 @@ interface Finding {
 /** Returns what is wrong with this page. */
 export function problemsOfPage(file: string, markdown: string): readonly Finding[] {
   const prose = proseOf(markdown, false);
-  // Headings in addresses and names of files cannot change. So ignore them.
+  // Ignore headings in URLs and names of files, because they cannot change.
   const words = wordsIn(file, prose.replaceAll(/\]\([^)]*\)|<a [^>]*>|^\[[^\]]*\]:.*$/gm, blank));
   return REFERENCE.test(file) ? words : [...words, ...longSentences(file, prose)];
 }
@@ -59,7 +59,7 @@ export function problemsOfSource(file: string, source: string): readonly Finding
   return [...words, ...longComments(file, source)];
 }
 
-/** Matches what must stay on one line: a marker for a tool, an address, or a drawn line. */
+/** Matches text that must stay on one line: a marker for a tool, a URL, or a drawn line. */
 const IN_ONE_LINE = /@[\w-]+|https?:|oxlint|-{20}/;
 
 /**

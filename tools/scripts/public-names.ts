@@ -25,7 +25,7 @@ export function publishedEntries(
   );
 }
 
-/** A declaration file, as the editor of a user of the package reads it. */
+/** A declaration file, as a user's editor reads it. */
 export interface Module {
   readonly file: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Module {
 
 const modules = new Map<string, Module>();
 
-/** Reads a declaration file. It is read only once. */
+/** Reads a declaration file, only once. */
 export function moduleOf(file: string): Module {
   let found = modules.get(file);
   if (found === undefined) {
@@ -144,7 +144,7 @@ function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
 
 /**
  * Returns the doc comment directly before a declaration, without its stars. Returns null if there
- * is no comment, or if it says almost nothing.
+ * is no comment, or if it is too short.
  */
 export function commentBefore({ text, parsed }: Module, start: number): string | null {
   const found = parsed.comments.find(

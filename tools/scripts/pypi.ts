@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Gets packages of PyPI with known hashes, by pip in a separate environment, and uses the
- * result. `args` is the command of pip and where it writes, for a new folder below `parent`. The
- * folder is removed in the end, so move what you want to keep.
+ * Downloads packages of PyPI with known hashes, with pip in a separate environment, and uses the
+ * result. `args` returns pip's command and its target for a new folder below `parent`. The folder
+ * is removed at the end, so move what you want to keep.
  */
 export async function withPackages(
   requirements: string,

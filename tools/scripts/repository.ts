@@ -40,7 +40,7 @@ interface Source {
   readonly text: string;
 }
 
-/** Pages that only our own repository or our own packages have. */
+/** Pages that exist only for our own repository or our own packages. */
 const OWN: readonly RegExp[] = [
   /\/(?:security\/(?:advisories|policy)|issues\/new|releases|compare|discussions)(?:\/|$)/,
   /^https:\/\/(?:[\w-]+\.)?(?:github\.com|gitlab\.com|codeberg\.org)\/[^/]+\/(?:create-)?portico(?:[/.#?]|$)/i,

@@ -38,7 +38,7 @@ async function planted(name: string): Promise<unknown> {
   const fault = FAULTS.find((each) => each.name === name);
   if (fault === undefined) throw new Error(`No fault is called ${name}`);
   const made = plant(fault);
-  // Load the rows only after the fault was planted.
+  // Load the rows only after planting the fault.
   const { ROWS } = await import('../../test/support/timing/rows.ts');
   const row = ROWS.find((each) => isOf(fault, each));
   if (row === undefined) throw new Error(`No row is called ${fault.row}`);

@@ -7,7 +7,7 @@ const CHOICES = '.frameworks > details';
 
 const nameOf = (choice: Element) => choice.querySelector('summary')?.textContent?.trim() ?? '';
 
-/** Stores the choice that the reader opens. The event does not bubble, so it is captured. */
+/** Stores the choice that the reader opens. Captures the event, because it does not bubble. */
 export function rememberChoices(): void {
   document.addEventListener(
     'toggle',

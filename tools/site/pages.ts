@@ -209,8 +209,8 @@ interface Context {
 }
 
 /**
- * Returns whether the page is searched, and where people can edit it. A page that a script writes
- * cannot be edited.
+ * Returns whether the search includes the page, and where people can edit it. People cannot edit a
+ * page that a script writes.
  */
 function frontmatterOf(
   { source }: SitePage,
@@ -226,17 +226,17 @@ function frontmatterOf(
 }
 
 /**
- * Returns the page for the site. Its links lead to pages of the site, and VitePress does not
- * interpret any of its text as code.
+ * Returns the page for the site. Its links name pages of the site, and VitePress treats none of its
+ * text as code.
  */
 function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
   return outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 
 /**
- * Removes comments, which are only for the tests. It also removes their indentation, which would
- * otherwise indent the code block after them. It escapes `{{`, which would be a template, and `<`
- * at the start of a line, which would be HTML even in code.
+ * Removes comments, which are only for the tests, and their indentation, which would indent the
+ * code block after them. Escapes `{{`, which would be a template, and `<` at the start of a line,
+ * which would be HTML even in code.
  */
 const withoutTemplates = (prose: string) =>
   prose
@@ -253,7 +253,7 @@ function outsideCode(markdown: string, change: (prose: string) => string): strin
   const fences = /^ *(`{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
   let [text, from] = ['', 0];
   for (const { index, 0: fence } of markdown.matchAll(fences)) {
-    // A comment before a code block may itself contain code blocks. So skip to its end.
+    // A comment before a code block can itself contain code blocks. Skip to its end.
     if (index < from) continue;
     text += change(markdown.slice(from, index)) + fence.replace(UNCOLOURED, '$1txt');
     from = index + fence.length;

@@ -17,8 +17,8 @@ const IGNORED = new Set(
 );
 
 /**
- * The terms that the pages use for a word of a query. It includes the word itself if the pages also
- * use it.
+ * The terms that the pages use for a word of a query. They include the word itself if the pages
+ * also use it.
  */
 const CALLED: Readonly<Record<string, string>> = {
   signout: 'sign logout session end',
@@ -65,7 +65,10 @@ const CALLED: Readonly<Record<string, string>> = {
   replace: 'replace rotate rotation',
 };
 
-/** Returns a word without its ending. So "expired", "expires" and "expire" are the same word. */
+/**
+ * Returns a word without its ending, so that "expired", "expires" and "expire" become the same
+ * word.
+ */
 function stemOf(term: string): string {
   const word = term.toLowerCase().replaceAll(/['’]s?$/g, '');
   if (word.length < 4 || /\d/.test(word)) return word;
@@ -79,7 +82,7 @@ function stemOf(term: string): string {
 }
 
 /**
- * Returns the words of a query. Two words with one meaning become one word: "log me out" is
+ * Returns the words of a query. Two words with one meaning become one word: "log me out" becomes
  * "signout".
  */
 const wordsOf = (question: string): string[] =>

@@ -4,8 +4,8 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * The two clients of an assistant. The assistant itself uses the service client. Users link their
- * accounts to the linking client.
+ * The two clients of an assistant. The assistant uses the service client for itself, and the
+ * linking client for users who link their accounts.
  */
 export type ClientRole = 'service' | 'account-linking';
 
@@ -51,8 +51,8 @@ export function wantedClients(
 }
 
 /**
- * Returns the registered client for each role. If several clients could have the role, prefers a
- * client that matches the configuration.
+ * Returns the registered client for each role. If several clients could have the role, prefers one
+ * that matches the configuration.
  */
 export async function findClients(
   server: AuthorizationServer,
@@ -71,11 +71,10 @@ export async function findClients(
 }
 
 /**
- * Whether a client has this role. The service client has the service scope. The linking client has
- * the name that `assistant:setup` gave it, and a configured callback or scope. The vendor's
- * callback alone is not enough, because other clients may have the same callback. Only a client
- * that an operator registered can have a role, because other clients can choose any name and
- * callback.
+ * Whether a client has this role. Only a client that an operator registered can have a role,
+ * because other clients can choose any name and callback. The service client has the service scope.
+ * The linking client has the name that `assistant:setup` gave it, and a configured callback or
+ * scope. The vendor's callback alone is not enough, because other clients may use it too.
  */
 export function playsRole(
   client: Client,

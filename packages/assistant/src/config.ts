@@ -13,8 +13,8 @@ function isExactHttps(value: string): boolean {
 }
 
 /**
- * The schema of the section `assistant`. The schema does not check the listing. The listing is
- * checked when you export it or run the doctor.
+ * The schema of the section `assistant`. It does not check the listing, which is checked when you
+ * export it or run the doctor.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
@@ -36,7 +36,7 @@ export const assistantConfiguration = z.strictObject({
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
 
 /**
- * The settings in an application's section `assistant`. A missing or undefined setting gets its
+ * The settings in an application's section `assistant`. A missing or undefined setting has its
  * default.
  */
 export interface AssistantConfigInput {
@@ -48,8 +48,8 @@ export interface AssistantConfigInput {
    */
   readonly redirect_uris?: readonly string[] | undefined;
   /**
-   * The scopes of the linking client. These scopes must be the same as
-   * `mcp:oauth:scopes_supported`. Default: `['mcp:tools']`.
+   * The scopes of the linking client. They must be the same as `mcp:oauth:scopes_supported`.
+   * Default: `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
   /** The entry for the vendor's directory. Portico checks the entry when you export it. */

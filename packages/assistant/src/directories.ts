@@ -16,9 +16,7 @@ interface Directory {
 const CLAUDES_LONGEST_NAME = 64;
 const CHATGPTS_HINTS = ['readOnlyHint', 'destructiveHint', 'openWorldHint'] as const;
 
-/**
- * The directories whose rules for tools can be checked here. See docs/chatgpt-and-directories.md.
- */
+/** The directories whose rules for tools Portico can check. See docs/chatgpt-and-directories.md. */
 const DIRECTORIES = {
   claude: {
     called: "Claude's directory",

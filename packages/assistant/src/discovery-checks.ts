@@ -12,8 +12,7 @@ export interface Subject {
 }
 
 /**
- * The result of an examination. A finding is about the examined part, unless the finding names
- * another part.
+ * The result of an examination. A finding is about the examined part, unless it names another part.
  */
 export type Findings = readonly (Finding | Check)[];
 

@@ -27,9 +27,9 @@ type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
  * Examines everything that an assistant needs, and changes nothing. Where possible, sends requests
- * to the application itself, so it cannot check the network between the vendor and this server.
- * With `serverOnly`, does not examine the listing. `directories` lists the directories whose rules
- * the tools must follow.
+ * directly to the application, so it cannot check the network between the vendor and this server.
+ * With `serverOnly`, skips the listing. `directories` lists the directories whose rules the tools
+ * must follow.
  */
 export async function examineAssistant(
   application: Application,

@@ -41,7 +41,7 @@ const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
  * Treats a missing section, or a section that is not a map, as an empty section. The check then
- * reports a problem for each value that you must set.
+ * reports a problem for each missing value.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -62,8 +62,8 @@ function text(longest: number) {
 }
 
 /**
- * Matches a string that begins with `https://`. It does not match `https:kitchen.example`: a URL
- * parser would correct this string, but the vendor gets the string as written.
+ * Matches a string that begins with `https://`. Does not match `https:kitchen.example`: a URL
+ * parser would correct it, but the vendor receives it as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
@@ -85,8 +85,8 @@ const imageUri = z
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
 /**
- * Whether the value is a list. With this condition, the check of the whole list runs even if some
- * items are invalid.
+ * Whether the value is a list. If it is, the check of the whole list runs even if some items are
+ * invalid.
  */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);

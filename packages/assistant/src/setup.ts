@@ -28,13 +28,11 @@ export interface ClientSetup {
   readonly role: ClientRole;
   /** The client's id. */
   readonly client_id: string;
-  /**
-   * The secret of a client that was just registered. It is shown only once. Null for other clients.
-   */
+  /** The secret of a newly registered client, shown only once. Null for other clients. */
   readonly client_secret: string | null;
   /**
-   * What `assistant:setup` did with the client. `differs` means that the client's registration
-   * differs from the configuration. `assistant:setup` does not change such a registration.
+   * What `assistant:setup` did with the client. `differs` means that the registration differs from
+   * the configuration. `assistant:setup` leaves such a registration unchanged.
    */
   readonly state: 'registered' | 'unchanged' | 'differs';
   /** A short description of each difference. The list is empty unless the state is `differs`. */
@@ -54,9 +52,9 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the clients that are missing. Calls `report` for each client immediately, because a new
- * secret must be shown even if a later step fails. Existing clients stay unchanged, even if they
- * differ from the configuration.
+ * Registers the missing clients. Calls `report` for each client immediately, so that its new secret
+ * is shown even if a later step fails. Existing clients stay unchanged, even if they differ from
+ * the configuration.
  */
 export async function setUpAssistant(
   application: Application,

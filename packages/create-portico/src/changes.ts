@@ -46,7 +46,7 @@ export function changesOf(plan: Plan): readonly Change[] {
   return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
 }
 
-/** Keeps the existing file unchanged. Writes the new text to another file in the same folder. */
+/** Leaves the existing file unchanged. Writes the new text to another file in the same folder. */
 function besides(folder: string, file: string, text: string): readonly Change[] {
   const beside = `${file}.portico.new`;
   const present = textOf(path.join(folder, beside));
@@ -135,7 +135,7 @@ export function makeChanges(folder: string, changes: readonly Change[]): void {
 }
 
 /**
- * Undoes one step. If that fails, returns the error message, so that the caller can still undo the
+ * Undoes one step. If this fails, returns the error message, so that the caller can still undo the
  * other steps.
  */
 function problemOf(step: () => void): readonly string[] {

@@ -15,8 +15,8 @@ const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev:
 };
 
 /**
- * Returns the packages to install: Portico's packages by version or as tarballs from `npm run
- * pack`, and all other packages unchanged. `given` is a version, a tarball, or the folder with the
+ * Returns the packages to install. Portico's packages have a version, or are tarballs from `npm run
+ * pack`. All other packages stay unchanged. `given` is a version, a tarball, or the folder with the
  * tarballs.
  */
 export function porticoPackages(
@@ -80,11 +80,11 @@ export const typed = (command: readonly string[]): string =>
     )
     .join(' ');
 
-/** The characters without a special meaning in a Windows shell. A space is quoted. */
+/** Characters without a special meaning in a Windows shell. Arguments with a space are quoted. */
 const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
 
 /**
- * Throws a `Failure` if this platform starts the package manager in a shell, and an argument has a
+ * On a platform that starts the package manager in a shell, throws a `Failure` if an argument has a
  * character with a special meaning in the shell.
  */
 export function checkForShell(command: readonly string[]): void {
@@ -126,7 +126,7 @@ function run(
     );
 }
 
-/** Runs the commands of the console. Never registers a client or an account twice. */
+/** Runs the console's commands, but registers no client or account a second time. */
 export function runConsole(plan: Plan, streams: Streams): void {
   for (const { args } of missingCommands(plan, streams))
     run(plan.folder, consoleCommand(plan, args), streams, {

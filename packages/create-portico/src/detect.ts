@@ -13,7 +13,7 @@ import {
 } from './frameworks.ts';
 import { textOf } from './text-of.ts';
 
-/** The parts of a package.json that the detection uses. */
+/** The parts of a package.json that `detect` reads. */
 export interface Manifest {
   readonly name?: string;
   readonly type?: string;
@@ -44,7 +44,7 @@ export interface Detected {
   readonly nodeTypes: number | null;
   /** The application's SQLite library, if the application does not use Node's own library. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
-  /** The library that keeps the session, or null if none is known. */
+  /** The library that manages sessions, or null if no known library is installed. */
   readonly session: string | null;
   /** The name of the environment file that Portico reads. */
   readonly envFile: '.env' | '.env.local';
@@ -164,7 +164,7 @@ function majorOf(range: string | undefined): number | null {
   return major === undefined ? null : Number(major);
 }
 
-/** Looks for an import of node:sqlite in files of the first two folder levels. */
+/** Looks for an import of node:sqlite in files of the top two folder levels. */
 function usesNodeSqlite(folder: string): boolean {
   // Older versions of Node do not export globSync. A named import would fail before the version
   // check.

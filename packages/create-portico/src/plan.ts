@@ -108,8 +108,8 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
 }
 
 /**
- * Returns a hint about the settings that are missing in `.env.local`. If this file exists,
- * Portico's console does not read `.env`.
+ * Returns a hint about settings that are missing in `.env.local`. If this file exists, Portico's
+ * console does not read `.env`.
  */
 function unreadSettings(
   { folder, envFile, env }: Detected,

@@ -38,8 +38,8 @@ export class Questions {
   }
 
   /**
-   * Returns the answer from the options, or asks for an answer. Throws a `Failure` if the answer
-   * from the options is wrong.
+   * Returns the answer from the options, or asks for it. Throws a `Failure` if the answer from the
+   * options is wrong.
    */
   async ask(question: Question, given: string | undefined): Promise<string> {
     const fixed = given ?? (this.#silent ? question.initial : undefined);

@@ -3,22 +3,19 @@ import { RecentMap } from 'portico/extension';
 const MINUTE = 60_000;
 /** The maximum number of messages in one call of `take`. A batch never has more messages. */
 const MOST_AT_ONCE = 100;
-/**
- * The maximum number of callers to remember. When the limit is reached, the least recent caller is
- * removed.
- */
+/** The maximum number of callers to remember. Beyond it, the least recent caller is forgotten. */
 const MOST_CALLERS = 10_000;
 
-/** Limits how many messages a caller may send per minute. Each process counts separately. */
+/** Limits how many messages a caller can send per minute. Each process counts separately. */
 export class CallLimit {
   readonly #perMinute: number;
   readonly #clock: () => number;
-  /** For each caller, when the caller may again send all `perMinute` messages at once. */
+  /** For each caller, from when on it can again send `perMinute` messages at the same time. */
   readonly #usedUntil = new RecentMap<string, number>(MOST_CALLERS);
 
   /**
-   * A caller that sent nothing for a minute may send `perMinute` messages at once. `clock` returns
-   * the time in milliseconds since 1970.
+   * A caller that sent nothing for a minute can send `perMinute` messages at the same time. `clock`
+   * returns the time in milliseconds since 1970.
    */
   constructor(perMinute: number, clock: () => number) {
     this.#perMinute = perMinute;
@@ -36,7 +33,7 @@ export class CallLimit {
     // If the stored time is too far in the future, the clock was set back. Ignore the stored time.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
     // A batch that is larger than the limit is allowed only if the caller sent nothing for a
-    // minute. Then the whole batch counts, so the caller's next messages must wait.
+    // minute. The whole batch is counted, so the caller's next messages must wait longer.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

@@ -16,10 +16,10 @@ interface Challenged {
 
 /**
  * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
- * challenge tells the client where to get a token, and which scope the call needs. A challenge does
- * not list scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors).
- * Without `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a
- * bound token, because a client with a bound token always needs a challenge (RFC 9449 section 7.1).
+ * challenge tells the client where to get a token, and which scope the call needs. It does not list
+ * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
+ * `mcp:oauth:challenge`, the endpoint sends a challenge only for a bound token (RFC 9449 section
+ * 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
@@ -39,8 +39,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may not use anything on this endpoint. The headers do
-   * not tell a client without a token which tools exist. `binding` is the part of the refusal about
+   * Returns the headers for a request whose token allows nothing on this endpoint. The headers do
+   * not tell a client without a token which tools exist. `binding` is the part of the error about
    * tokens that are bound to a key.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
@@ -55,8 +55,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the challenge of `ofUses` as text, with the refusal's message as its description.
-   * Returns null without `mcp:oauth:challenge`.
+   * Returns the challenge of `ofUses` as text, with the error message as its description. Returns
+   * null without `mcp:oauth:challenge`.
    */
   described(
     refused: CallRefusal,
@@ -83,7 +83,7 @@ export class Challenges {
   /**
    * Whether the user lacks the permission for one of these uses. If `used` is null, whether the
    * user lacks every permission for the resource. If true, the endpoint sends no challenge: no
-   * other token would help this user, and clients would ask for authorization again and again.
+   * other token would help this user, so clients would ask for authorization again and again.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -117,8 +117,8 @@ export class Challenges {
   }
 
   /**
-   * Returns all scopes for the challenge: the scope that the use needs, and a scope that gives
-   * access to the resource.
+   * Returns the scopes for the challenge: the scope that the use needs, and one that gives access
+   * to the resource.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

@@ -78,7 +78,7 @@ function isOrigin(value: string): boolean {
 export interface McpConfig extends z.output<typeof core> {}
 
 /**
- * The settings in an application's section `mcp`. A missing or undefined setting gets its default.
+ * The settings in an application's section `mcp`. A missing or undefined setting has its default.
  */
 export interface McpConfigInput {
   /** The server's name for assistants. Default: `oauth_server:name`. */
@@ -107,9 +107,8 @@ export interface McpConfigInput {
    */
   readonly audit?: boolean | undefined;
   /**
-   * The number of messages that one client may send per minute for one user. The limit counts the
-   * messages to all MCP endpoints of a process together. Each process counts separately. Default:
-   * no limit.
+   * How many messages one client can send per minute for one user, to all MCP endpoints of a
+   * process together. Each process counts separately. Default: no limit.
    */
   readonly calls_per_minute?: number | undefined;
   /** Settings for the resource metadata (RFC 9728), challenges and services. */

@@ -19,7 +19,7 @@ export interface McpServerOptions {
   readonly config: McpConfig;
   /** The tools to serve. You can register more tools later. */
   readonly tools: ToolRegistry;
-  /** The log for the endpoint. The log also gets the exceptions that tools throw. */
+  /** The log of the endpoint. It also receives the exceptions that tools throw. */
   readonly log: Log;
   /**
    * The endpoint's path, below the issuer. The endpoint's resource must be in
@@ -67,10 +67,7 @@ export class McpContext {
     this.challenges = new Challenges(this, `${server.origin}${this.metadataPath}`);
   }
 
-  /**
-   * Returns the full name of a route. For an additional endpoint, the name ends with the endpoint's
-   * path.
-   */
+  /** Returns the full name of a route. For an additional endpoint, appends the endpoint's path. */
   routeName(name: string): string {
     return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;
   }
@@ -82,7 +79,7 @@ export class McpContext {
     };
   }
 
-  /** The server's instructions. Clients of all protocol versions get these instructions. */
+  /** The server's instructions, for clients of all protocol versions. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
@@ -104,8 +101,8 @@ export class McpContext {
   }
 
   /**
-   * Calls `answer`. While it runs, `token()` returns the token of the request. Responds with 500 if
-   * `answer` fails.
+   * Calls `answer`. While `answer` runs, `token()` returns the request's token. Responds with 500
+   * if `answer` fails.
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
@@ -123,8 +120,7 @@ export class McpContext {
   logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
-    // Status 499 means that the caller has disconnected. The caller gets no response, so do not log
-    // a response.
+    // Status 499 means that the caller has disconnected and receives no response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -138,8 +134,8 @@ export class McpContext {
   }
 
   /**
-   * Returns the address of the client for the log. Returns null if the host fails, because this
-   * failure must not replace the response.
+   * Returns the client's address for the log, or null if the host cannot return it. A failure of
+   * the host must not replace the response.
    */
   #clientAddress(request: Request): string | null {
     try {
@@ -158,7 +154,7 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   const isKnown =
     server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
-  // Throw, because otherwise the endpoint would accept tokens for another API (RFC 8707 section 2).
+  // Throw. Otherwise, the endpoint would accept tokens for another API (RFC 8707 section 2).
   const problem =
     server.resources.length === 0 && path === MCP_PATH
       ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }
@@ -169,10 +165,7 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   throw new ConfigurationError([problem]);
 }
 
-/**
- * Returns the settings of the endpoint. If its resource sets `challenge`, the endpoint sends
- * challenges.
- */
+/** Returns the settings of the endpoint. It sends challenges if its resource sets `challenge`. */
 function challengingAs(
   config: McpConfig,
   { resources }: AuthorizationServer,

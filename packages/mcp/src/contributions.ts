@@ -44,19 +44,19 @@ export class Contributions {
     };
   }
 
-  /** Returns everything that the features guard. The endpoint's tools are not included. */
+  /** Returns all guarded items of the features. Leaves out the endpoint's tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
 
-  /** Returns the members that the features add to a tool in `tools/list`. */
+  /** Returns the members that features add to a tool in `tools/list`. */
   toolMembers(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
     const added = this.#offered().map((each) => each.toolMembers?.(tool, version) ?? {});
     return Object.assign({}, ...added) as Readonly<Record<string, unknown>>;
   }
 
   /**
-   * Returns the `_meta` of the tool error for a refused call. Returns null if the response must be
+   * Returns the `_meta` of the tool error for a rejected call. Returns null if the response must be
    * 401 or 403 instead.
    */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
@@ -66,7 +66,7 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded items of features that these requests use, without tools. */
+  /** Returns the guarded items of features that these requests use. Leaves out tools. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
@@ -77,8 +77,8 @@ export class Contributions {
   }
 
   /**
-   * Answers a request, or returns null if no feature has its method. Checks the token again,
-   * although the endpoint has already checked it, so that no method can run without a check.
+   * Answers a request, or returns null if no feature has its method. Checks the token a second
+   * time, so that no method can run without a check.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

@@ -22,8 +22,8 @@ export interface McpFeature {
    */
   problems?(config: McpConfig, challenges: boolean): readonly ConfigurationProblem[];
   /**
-   * Adds the feature to an endpoint. This method is called once for each endpoint. Keep the
-   * endpoint's state in the returned object.
+   * Adds the feature to an endpoint. The caller calls this method once for each endpoint, so keep
+   * the endpoint's state in the returned object.
    */
   start(endpoint: McpContext): McpContribution;
 }
@@ -32,10 +32,7 @@ export interface McpFeature {
 export interface McpContribution {
   /** The registry of the items that the feature serves, for example resources. */
   readonly registry?: object;
-  /**
-   * Whether the endpoint currently offers the members below. The endpoint calls this method for
-   * each request.
-   */
+  /** Whether the endpoint currently offers the members below. Called for each request. */
   isOffered(): boolean;
   /** Members to add to the endpoint's `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
@@ -46,14 +43,14 @@ export interface McpContribution {
   /** Returns the members that the feature adds to a tool in `tools/list` for a protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns members for the `_meta` of the tool error that a caller gets if the token does not
-   * allow the call. Without this method, the response is 401 or 403 instead. `challenge` is the
-   * text that `WWW-Authenticate` would contain.
+   * Returns members for the `_meta` of a tool error. The caller gets this error if its token does
+   * not allow the call. Without this method, the caller gets a 401 or 403 response instead.
+   * `challenge` is the text that `WWW-Authenticate` would contain.
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
   /**
-   * Returns every tool or resource that the feature guards, even while clients do not see the
-   * feature. Portico checks the scopes of these tools and resources at startup.
+   * Returns every tool or resource that the feature guards, even while the endpoint does not offer
+   * the feature. Portico checks their scopes at startup.
    */
   guarded?(): readonly Named[];
 }
@@ -72,20 +69,20 @@ export interface ContributedMethod {
    */
   readonly type: SpecTypeName;
   /**
-   * Returns the guarded tool or resource that a request uses, or null. Before the method runs, the
-   * endpoint checks whether the token allows the use. The parameters are not validated yet.
+   * Returns the guarded tool or resource that a request uses, or null. The endpoint checks whether
+   * the token allows this use before the method runs. The parameters are not validated yet.
    */
   uses?(params: JSONRPCRequest['params']): GuardedUse | null;
   /**
-   * Answers a request of this type. If this method throws, the exception is logged and the caller
-   * gets the error -32603.
+   * Answers a request of this type. If this method throws, Portico logs the exception, and the
+   * caller gets the error -32603.
    */
   answer(params: JSONRPCRequest['params'], caller: Caller): MethodAnswer | Promise<MethodAnswer>;
 }
 
 /**
- * A guarded tool or resource that a request uses, and the error messages if the token does not
- * allow the use.
+ * A guarded tool or resource that a request uses, and the error messages for a token that does not
+ * allow this use.
  */
 export interface GuardedUse {
   readonly used: Guarded;

@@ -19,7 +19,7 @@ export interface McpServer {
   /** The features' registries, by name. */
   readonly registries: ReadonlyMap<string, object>;
   /**
-   * Returns all tools and resources that only some tokens may use, each with a name for messages.
+   * Returns all tools and resources that only some tokens can use, each with a name for messages.
    */
   guarded(): readonly Named[];
   /** The endpoints to mount, each with its path and method. */

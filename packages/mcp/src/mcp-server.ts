@@ -14,8 +14,8 @@ import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
 /**
- * Creates an MCP endpoint. The MCP endpoint does not listen: mount its `endpoints`. Its resource is
- * the issuer plus its path.
+ * Creates an MCP endpoint. It does not listen: mount its `endpoints`. Its resource is the issuer
+ * plus its path.
  */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
@@ -34,8 +34,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...protocolEndpoints(context, contributions),
     ...metadataEndpoints(context, document),
   ];
-  // With `oauth_server:challenge`, the authorization server itself publishes one of the metadata
-  // documents (AS-6.24). Do not publish that document here.
+  // With `oauth_server:challenge`, the authorization server already publishes one of the metadata
+  // documents (AS-6.24). Do not publish that document a second time.
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,
@@ -107,8 +107,8 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 
 /**
  * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients omit
- * `/mcp` from this URL, so the server also responds at the shorter URL. The shorter URL still
- * contains the base path, because the URL without it may belong to another installation.
+ * `/mcp` from this URL, so the server also responds at the shorter URL. The base path stays,
+ * because the URL without it may belong to another installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;

@@ -2,8 +2,8 @@ import { allowedFields } from 'portico/extension';
 
 /**
  * Whether the request comes from a web page that may not call tools. Pages on this origin and on
- * `mcp:allowed_origins` may call tools. A request without an `Origin` header does not come from a
- * page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
+ * `mcp:allowed_origins` may call tools. A request without an `Origin` header comes from a program,
+ * not from a page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
  */
 export function isForeign(
   request: Request,
@@ -50,7 +50,7 @@ function corsHeaders(
 }
 
 /**
- * The header fields that clients send. `Mcp-Method` and `Mcp-Name` are included because some
+ * The header fields that clients send. They include `Mcp-Method` and `Mcp-Name`, because some
  * clients first try a newer protocol version and then fall back.
  */
 const ALLOWED_FIELDS =
@@ -67,8 +67,7 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // GET and DELETE get a 405 response. The two methods are allowed here so that pages can send
-    // such requests and see the status.
+    // Allow GET and DELETE too, so that pages can send such requests and read the 405 response.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
@@ -78,9 +77,8 @@ export function preflightResponse(
 }
 
 /**
- * Returns the preflight response for the public documents, which any page may read. The response
- * allows the header with the protocol version, because clients send this header with these
- * requests.
+ * Returns the preflight response for the public documents, which any page can read. It allows the
+ * header with the protocol version, which clients also send when they request these documents.
  */
 export function documentPreflight(request: Request): Response {
   const headers = {

@@ -8,8 +8,8 @@ export const STREAM = 'mcp_server_stream';
 export const MISPLACED = 'mcp_server_misplaced';
 
 /**
- * Responds with 405. With `mcp:oauth:challenge`, a GET without a usable token gets a 401 with the
- * challenge instead. Clients send this GET to find out where to get a token.
+ * Responds with 405. With `mcp:oauth:challenge`, responds to a GET without a usable token with a
+ * 401 challenge instead: clients send this GET to find out where to get a token.
  */
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
@@ -30,7 +30,7 @@ export async function answerStream(context: McpContext, request: Request): Promi
 
 /**
  * Responds with 404 to requests for the endpoint's path with a trailing slash. The response
- * contains the correct URL. The response is not a redirect, because most clients drop the body of a
+ * contains the correct URL. A redirect would not work, because most clients drop the body of a
  * redirected POST.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {

@@ -17,7 +17,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** These routes use no session, so they need no CSRF check. */
+/** These routes read no session, so they need no CSRF check. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -110,9 +110,8 @@ function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
 }
 
 /**
- * Checks that three settings contain the same URL: `mcp:resource`, `oauth_server:audience`, and
- * `public_url` plus `/mcp`. The three URLs must be equal because the resource is also the audience
- * of its tokens.
+ * Checks that `mcp:resource`, `oauth_server:audience`, and `public_url` plus `/mcp` are the same
+ * URL, because the resource is also the audience of its tokens.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
@@ -140,8 +139,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}: ${canonical}` }]),
-    // If both settings contain the same wrong value, report the value only once. With several
-    // resources, the audience may be another resource.
+    // If both settings contain the same wrong value, report it only once. With several resources,
+    // the audience can be another resource.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)
@@ -171,8 +170,8 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
 }
 
 /**
- * Throws if a tool marks an argument that headers cannot repeat, because 2026-07-28 clients would
- * not offer that tool.
+ * Throws if a tool marks an argument that a header cannot repeat. 2026-07-28 clients would not
+ * offer such a tool.
  */
 function requireRepeatable(tools: ToolRegistry): void {
   for (const { name, inputSchema } of tools.all()) {

@@ -14,8 +14,8 @@ export function registerAt<Value>(endpoints: Endpoints, register: () => Value): 
 
 /**
  * Returns an endpoint of the application that is starting. Throws at any other time, or if no
- * endpoint has the path. The error message contains `call` (the name of the called function) and
- * `things` (the kind of objects that the function registers).
+ * endpoint has the path. For the error message, `call` is the name of the called function, and
+ * `things` is what the function registers.
  */
 export function getEndpoint(call: string, things: string, path = MCP_PATH): McpServer {
   const endpoints = registering.getStore();

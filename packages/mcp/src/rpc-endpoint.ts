@@ -23,7 +23,7 @@ export const RPC = 'mcp_server_rpc';
 
 /**
  * The guarded tool or resource that a message uses. `refusals` contains the error messages.
- * Default: the error messages for tools.
+ * Default: those for tools.
  */
 interface Use {
   readonly used: Guarded;
@@ -35,8 +35,8 @@ const OUT_OF_REACH =
 
 /**
  * Handles POST /mcp. Checks the origin, the token, the messages, and the tools and resources that
- * the messages use. Then lets the protocol answer. RFC 6750 section 3 requires a challenge with 401
- * and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
+ * the messages use. Then lets the protocol answer. Sends the challenge that RFC 6750 section 3
+ * requires with 401 and 403 only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -94,7 +94,7 @@ export class RpcEndpoint {
     );
   }
 
-  /** Rejects the messages if they use a tool or resource that the token does not allow. */
+  /** Rejects the messages if the token does not allow a tool or resource that they use. */
   async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const uses: readonly Use[] = [
@@ -122,8 +122,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a refused call. Returns null if no feature requires a tool error:
-   * the response is then 401 or 403.
+   * Returns the tool error for a rejected call. Returns null if no feature requires a tool error.
+   * The response is then 401 or 403.
    */
   #refusedCall(
     { isBatch, requests, metadata }: Messages,
@@ -159,7 +159,7 @@ export class RpcEndpoint {
     return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
-  /** Returns the request headers to allow, in addition to the headers that every client sends. */
+  /** Returns the request headers to allow in addition to those that every client sends. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
@@ -172,8 +172,8 @@ export class RpcEndpoint {
 }
 
 /**
- * Creates the error response. In 2026-07-28, an error contains the request's id, and does not use
- * the error codes that earlier versions left to implementations.
+ * Creates the error response. In 2026-07-28, it contains the request's id, and does not use the
+ * error codes that earlier versions left to implementations.
  */
 function refuse(
   { metadata, requests }: Messages,
@@ -191,17 +191,14 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // Skip this tool. The tool was registered after the start, and its calls fail.
+      // Skip this tool. It was registered after the start, and its calls fail.
       return [];
     }
   });
   return [...new Set(fields)];
 }
 
-/**
- * Builds a key from the client and the user, so that users who use the same client have separate
- * limits.
- */
+/** Builds a key from the client and the user. Users of the same client have separate limits. */
 function caller(): string {
   const person = token().user()?.reference;
   return JSON.stringify([token().clientId(), person?.provider, person?.id]);

@@ -14,7 +14,7 @@ export class Siblings {
   }
 
   /**
-   * Adds an endpoint. Throws a ConfigurationError if another endpoint has the same path or the same
+   * Adds an endpoint. Throws a ConfigurationError if another endpoint already has the path or its
    * route names.
    */
   add(path: string): void {

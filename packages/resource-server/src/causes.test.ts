@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { codeWithin, getName } from './causes.ts';
 
-/** An error with a code, as the cause of `depth` errors without one. */
+/** Returns an error that has `depth` errors without a code around it. */
 function buried(depth: number): unknown {
   let error: unknown = Object.assign(new Error('a secret'), { code: 'ECONNREFUSED' });
   for (let above = 0; above < depth; above += 1) error = new Error('above', { cause: error });

@@ -1,5 +1,5 @@
-// The types for an API that uses this package. This package does not depend on Portico, so these
-// types do not import it.
+// The types for an API that uses this package. They import nothing from Portico, because this
+// package does not depend on it.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 export interface DpopOptions {
   /**
    * The API's public URL, for example `https://api.example.com`. The URL in a proof must be this
-   * URL plus the request's path. The `Host` header has no effect. If a proxy removes a path prefix
+   * URL plus the request's path. The `Host` header is ignored. If a proxy removes a path prefix
    * from requests, include the prefix here.
    */
   readonly publicUrl: string;
@@ -28,9 +28,8 @@ export interface DpopOptions {
   /**
    * The maximum number of proofs that a process remembers if you do not pass `claim`. Default:
    * 100,000, which take 12 to 25 MB. A process remembers each proof for two to three minutes. A
-   * single key may use at most half of this number, and less if the process remembers many proofs
-   * of other keys. Requests with further proofs of a key that has used its share get the status
-   * 503.
+   * single key can use at most half of this number, and less if the process remembers many proofs
+   * of other keys. Beyond this, requests with the key get the status 503.
    */
   readonly remembered?: number;
 }
@@ -99,8 +98,8 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * Describes a rejected request for `onRefusal`. It contains no token, proof, header or secret, and
- * only the status and the client id from the authorization server's response.
+ * Describes a rejected request for `onRefusal`. Contains no token, proof, header or secret. From
+ * the authorization server's response, contains only the status and the client id.
  */
 export interface Refusal {
   /** The status of the response. */

@@ -23,8 +23,8 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// The types below describe only the parts of each framework that the guards use. This package does
-// not depend on the frameworks.
+// The types below describe only the parts of each framework that the guards use, because this
+// package does not depend on the frameworks.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
@@ -80,8 +80,8 @@ export interface GuardedContext {
     readonly raw: Request;
   };
   /**
-   * The response so far. If it already contains a header that the guard also sets, Hono sends this
-   * response's value.
+   * The response so far. If it already contains a header that the guard also sets, Hono sends the
+   * value in this response.
    */
   readonly res?: { readonly headers: Headers };
 }
@@ -137,7 +137,7 @@ export function expressGuard(resource: ResourceServer, scope: string) {
       tokens.set(req, outcome);
     } catch (error) {
       // Express 4 ignores the promise, so a rejection would end the process. For example, the
-      // promise can reject if the application sends a response while this guard waits.
+      // promise rejects if the application sends a response while this guard waits.
       next(error);
       return;
     }

@@ -33,7 +33,7 @@ const TIMEOUT = 5000;
 
 /**
  * A token that this API accepts. If it is bound to a key, each request also needs a proof, even if
- * the introspection response comes from the cache.
+ * the introspection response is cached.
  */
 export interface UsableToken {
   readonly token: IntrospectedToken;
@@ -105,9 +105,9 @@ export class Introspection {
   readonly #client: oauth.Client;
   readonly #authenticate: oauth.ClientAuth;
   /**
-   * Cached responses by the SHA-256 hash of the token. The tokens themselves are not stored (RFC
-   * 9700 section 4.9.3). Unusable tokens have their own map, because a caller can send any number
-   * of them, and must not displace tokens that are in use.
+   * Cached responses by the SHA-256 hash of the token. The cache does not contain the tokens
+   * themselves (RFC 9700 section 4.9.3). Responses about invalid tokens have a separate map: a
+   * caller can send any number of invalid tokens, and these must not displace valid tokens.
    */
   readonly #usable: RecentMap<string, CachedAnswer>;
   readonly #unusable: RecentMap<string, CachedAnswer>;
@@ -123,8 +123,8 @@ export class Introspection {
   }
 
   /**
-   * The credentials in the client's `Authorization` header, and the secret in the form that these
-   * credentials contain.
+   * The credentials in the client's `Authorization` header, and the secret as it is encoded in
+   * them.
    */
   get sentCredentials(): readonly string[] {
     const headers = new Headers();
@@ -194,9 +194,9 @@ export class Introspection {
 }
 
 /**
- * Checks both the token's expiry and the cache's time limit. The time limit uses two clocks: the
- * system clock can jump back, and the clock of `performance.now()` stands still while the machine
- * sleeps.
+ * Whether neither the token nor the cached response has expired. The time limit of the cache uses
+ * two clocks: the system clock can jump back, and the clock of `performance.now()` stands still
+ * while the machine sleeps.
  */
 function isFresh({ answer, until, untilDate }: CachedAnswer): boolean {
   return lives(answer) && until > performance.now() && untilDate > Date.now();
@@ -242,9 +242,8 @@ function getAuthentication({
 }
 
 /**
- * Returns the key that the token is bound to (RFC 9449 section 6.2), or null if the token is not
- * bound. Returns undefined if the token is bound in a way that is not supported, and therefore not
- * usable.
+ * Returns the key that the token is bound to (RFC 9449 section 6.2), or null for a token that is
+ * not bound. Returns undefined for any other kind of binding, because the token is then not usable.
  */
 function getBinding({
   cnf,

@@ -15,8 +15,8 @@ import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 import { readWebUrl } from './urls.ts';
 
 /**
- * Thrown if the process cannot remember more proofs of a key. Without remembering a proof, it could
- * not detect a second use.
+ * Thrown if the process cannot remember more proofs of a key. It could not detect a second use of a
+ * proof that it does not remember.
  */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
@@ -93,8 +93,8 @@ export class Proofs {
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt, thumbprint);
-      // Also accept 1, which some database drivers return for true. Reject all other values, such
-      // as rows.
+      // Also accept 1, which some database drivers return for true. Treat all other values, such as
+      // rows, as false.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
@@ -108,11 +108,12 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. A key may have at most as many proofs as there is free space. So a
+ * Remembers proofs in memory. A key can have at most as many proofs as there is free space. So a
  * single key gets at most half of the space, and other keys can still use proofs.
  *
- * Removes expired proofs each time their number has doubled, and at most once per second if there
- * is too little space. So the average cost of a proof does not depend on their number.
+ * Removes expired proofs whenever the number of proofs has doubled. If there is too little space,
+ * also removes them at most once per second. So the average time per proof does not depend on the
+ * number of proofs.
  */
 function remembering(most: number): (...given: Parameters<Claim>) => boolean {
   const keys = new Map<string, Map<string, number>>();
@@ -131,7 +132,7 @@ function remembering(most: number): (...given: Parameters<Claim>) => boolean {
     const hasRoom = () => (keys.get(thumbprint)?.size ?? 0) < most - size;
     if (keys.get(thumbprint)?.has(hash) === true) return false;
     const now = Date.now();
-    // Compare the absolute difference, because the clock may have been set back.
+    // Use the absolute difference, because the clock may have been set back.
     const isDue = Math.abs(now - sweptAt) >= SWEEP_INTERVAL;
     if (size >= sweepAt || (!hasRoom() && isDue)) sweep(now);
     if (!hasRoom())

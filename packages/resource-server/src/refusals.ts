@@ -67,8 +67,8 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
 };
 
 /**
- * Describes a rejected request. `secrets` are values that must not appear in the description,
- * because the authorization server's response could repeat them.
+ * Describes a rejected request. `secrets` must not appear in the description, although the
+ * authorization server's response could repeat them.
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
@@ -94,8 +94,8 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
 }
 
 /**
- * Calls the listener. It cannot affect the response: its exceptions are ignored, and a promise that
- * it returns is not awaited.
+ * Calls the listener, which cannot affect the response: ignores its exceptions, and does not wait
+ * for a promise that it returns.
  */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
@@ -104,10 +104,7 @@ export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal)
 
 /** Details for the `WWW-Authenticate` header of a response. */
 export interface Challenge {
-  /**
-   * The metadata URL. If null, the header contains the scope only if the token does not have the
-   * scope.
-   */
+  /** The metadata URL. If null, the header contains the scope only if the token lacks it. */
   readonly metadata: string | null;
   /**
    * The required authentication, or null. The header contains it only if the user's authentication

@@ -43,8 +43,8 @@ export interface ResourceServerOptions {
   readonly dpop?: DpopOptions;
   /**
    * Called once for each request that `authorize` or a guard rejects, before the response is sent.
-   * It receives no secrets and cannot change the response. Exceptions are ignored, and a returned
-   * promise is not awaited. Only the function's synchronous work delays the response.
+   * It receives no secrets and cannot change the response. Exceptions are ignored, and the response
+   * does not wait for a returned promise.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
   /** Allows http without TLS. Use it only for development, tests and private networks. */
@@ -74,14 +74,14 @@ class IntrospectingServer {
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
   /**
-   * The secret in all forms that a response could repeat, such as the forms in which the secret is
-   * sent.
+   * The secret in all forms that a response could repeat, such as its encoding in the
+   * `Authorization` header.
    */
   readonly #credentials: readonly string[];
 
   /**
-   * `shared` is another server with the same options. The two servers then share their
-   * introspection, cache and used proofs.
+   * `shared` is another server with the same options. Both then share their introspection, cache
+   * and used proofs.
    */
   constructor(
     options: ResourceServerOptions,
@@ -112,8 +112,8 @@ class IntrospectingServer {
   /**
    * Returns the token from an `Authorization` header if the token has the scope. Otherwise returns
    * the response to send. Its status is 401 or 403, or 503 if the authorization server does not
-   * return a usable response. Also pass `request`, so that a proof can be checked. If you leave it
-   * out, a bound token is rejected.
+   * return a usable response. Also pass `request`. Without it, a proof cannot be checked, and a
+   * bound token is rejected.
    */
   readonly authorize = async (
     authorization: string | null | undefined,
@@ -195,8 +195,8 @@ class IntrospectingServer {
 }
 
 /**
- * Throws if the issuer is not usable. Neither the error's message nor its properties may contain a
- * password.
+ * Throws if the issuer is not usable. The error must not contain a password, neither in its message
+ * nor in its properties.
  */
 function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   const url = URL.parse(issuer);
@@ -214,8 +214,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the user's authentication is not sufficient, or null if it is sufficient. The text
- * contains no parts of the authorization server's response.
+ * Returns why the user's authentication is not sufficient, or null if it is. The text contains
+ * nothing from the authorization server's response.
  */
 function findProblem(
   { authenticatedAt, acr }: IntrospectedToken,

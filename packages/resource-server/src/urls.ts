@@ -1,5 +1,5 @@
 /**
- * Reads a URL of the API. Throws a TypeError that names the option unless the URL is a web address.
+ * Reads a URL of the API. Throws a TypeError that names the option if the URL is not http or https.
  * For example, `localhost:3000` is a URL with the scheme `localhost`.
  */
 export function readWebUrl(option: string, value: string): URL {

@@ -9,7 +9,7 @@ export interface Address {
   readonly port: number;
   /** Whether to hold back the server's responses. They are lost if the connection ends. */
   isHeld: boolean;
-  /** Ends all connections. New connections go to this port, or fail if it is null. */
+  /** Ends all connections. New connections use this port, or fail if it is null. */
   leadTo(port: number | null): void;
   close(): Promise<void>;
 }

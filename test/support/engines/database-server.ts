@@ -35,10 +35,7 @@ export interface Engine {
 }
 
 interface EnginePrograms {
-  /**
-   * The unprivileged account that Debian's package creates. It is needed because the servers refuse
-   * to run as root.
-   */
+  /** The unprivileged account that Debian's package creates. The servers refuse to run as root. */
   readonly account: string;
   readonly initialise: (folder: string) => readonly string[];
   readonly serve: (folder: string, port: number) => readonly string[];
@@ -56,7 +53,7 @@ export const POSTGRES: Engine = {
       account: 'postgres',
       initialise: (folder) =>
         `${bin}/initdb -D ${folder} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '),
-      // Run without fsync, because test data does not have to survive a power failure.
+      // Run without fsync: test data does not have to survive a power failure.
       serve: (folder, port) =>
         `${bin}/postgres -D ${folder} -p ${port} -h 127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=300`.split(
           ' ',
@@ -76,7 +73,7 @@ export const MARIADB: Engine = {
     return startServer({
       account: 'mysql',
       initialise: (folder) =>
-        // Each server needs a separate folder for temporary files. Otherwise servers that start at
+        // Each server needs a separate folder for temporary files. Otherwise, servers that start at
         // the same time conflict.
         (
           `mariadb-install-db --no-defaults --datadir=${folder} --tmpdir=${path.dirname(folder)} ` +
@@ -86,11 +83,12 @@ export const MARIADB: Engine = {
       serve: (folder, port) =>
         (
           `${server} --no-defaults --datadir=${folder} --port=${port} --socket=${folder}/mariadb.sock ` +
-          // At its start, a server removes all temporary tables in its folder for temporary files.
-          // In a shared folder, it removes those of running servers, which then crash.
+          // A starting server removes all temporary tables in its folder for temporary files. In a
+          // shared folder, it would remove those of running servers, which would then crash.
           `--tmpdir=${path.dirname(folder)} ` +
           '--bind-address=127.0.0.1 --max-connections=300 --innodb-flush-log-at-trx-commit=2 ' +
-          // As with PostgreSQL. A file for each table would be created for each of many databases.
+          // Run without fsync, as on PostgreSQL. Use one file for all tables, because there are
+          // many databases.
           '--debug-no-sync --innodb-file-per-table=0 ' +
           '--character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci'
         ).split(' '),

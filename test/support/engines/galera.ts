@@ -15,8 +15,8 @@ export interface GaleraNode {
   readonly administrator: OpenedDatabase;
   readonly server: () => ServerProcess;
   /**
-   * Starts a killed server again, as Debian's unit does. It gets the writes that the cluster made
-   * in the meantime.
+   * Starts a killed server again, as Debian's unit does. The server receives the writes that the
+   * cluster made in the meantime.
    */
   restart(): Promise<void>;
   /** Separates the server from the others, which continue without it, or joins it again. */
@@ -36,7 +36,7 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
 /**
  * Starts MariaDB with Galera 4 and three nodes. The settings are the server's defaults, except
- * sizes and the time after which a dead node is removed.
+ * sizes and the time after which the cluster removes a dead node.
  */
 export async function startGalera(): Promise<Galera> {
   if (!existsSync(PROVIDER))
@@ -114,7 +114,7 @@ function createNode({ data, owner, port, group }: NodeOptions): Node {
     required(MARIADB),
     '--no-defaults',
     `--datadir=${data}`,
-    // Other servers would remove its temporary tables (database-server.ts).
+    // Otherwise, other servers would remove its temporary tables (database-server.ts).
     `--tmpdir=${path.dirname(data)}`,
     `--port=${port.sql}`,
     `--socket=${data}/mariadb.sock`,

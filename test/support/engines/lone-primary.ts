@@ -2,7 +2,7 @@ import { openDatabase } from 'portico';
 import { expect, onTestFinished } from 'vitest';
 import { POSTGRES } from './database-server.ts';
 
-/** A machine under load needs time, in milliseconds. */
+/** How long to wait on a machine under load, in milliseconds. */
 export const STANDBY_PATIENCE = { timeout: 20_000 };
 
 /** A PostgreSQL server. The test can make its commits wait for a standby that does not exist. */
@@ -19,7 +19,7 @@ export async function startPrimary() {
     await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
     await direct.execute('SELECT pg_reload_conf()');
   };
-  /** Commits something. Resolves to whether the commit had to wait. The wait then ends. */
+  /** Commits a change. Resolves to whether the commit had to wait for a standby. */
   const probe = async (): Promise<boolean> => {
     let isDone = false;
     const commit = direct.execute("SELECT pg_logical_emit_message(true, 'probe', '')");
@@ -36,7 +36,7 @@ export async function startPrimary() {
     server,
     direct,
     waitsForStandby,
-    /** Resolves when commits wait, some time after the setting was changed. */
+    /** Resolves when commits wait, which is some time after the setting was changed. */
     awaitStandby: async (): Promise<void> => {
       await tell('unknown');
       await expect.poll(probe, { ...STANDBY_PATIENCE, interval: 10 }).toBe(true);

@@ -13,7 +13,7 @@ export interface PgBouncer {
 const PROGRAM = '/usr/sbin/pgbouncer';
 
 /**
- * Starts PgBouncer in transaction mode, in front of the server at this port. It has fewer
+ * Starts PgBouncer in transaction mode, in front of the server at this port. PgBouncer has fewer
  * connections to the server than the processes have to PgBouncer.
  */
 export async function startPgBouncer(target: number): Promise<PgBouncer> {

@@ -7,7 +7,7 @@ import { POSTGRES, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
 import { freePort } from '../free-port.ts';
 
-/** One of three servers. It is the primary, or a standby of the primary. */
+/** One of three servers: the primary, or one of its standbys. */
 export interface PostgresNode {
   readonly name: string;
   readonly port: number;
@@ -20,8 +20,8 @@ export interface PostgresNode {
 
 /**
  * PostgreSQL with two synchronous standbys and `ANY 1`: a commit succeeds as soon as one standby
- * has it. The tests do what Patroni would do. They promote the standby that has received most, and
- * move the address.
+ * has it. The tests do what Patroni would do: they promote the standby that has received most, and
+ * move the address to it.
  */
 export interface ReplicatedPostgres {
   /** The address for clients. It leads to the primary until a test moves it. */
@@ -35,8 +35,7 @@ export interface ReplicatedPostgres {
   /** Changes these settings on all servers, as `postgresql.conf` would. */
   configure(settings: Readonly<Record<string, string>>): Promise<void>;
   /**
-   * Promotes the standby that has received most. The other standby follows it. The address does not
-   * move.
+   * Promotes the standby that has received most. The other standby follows it. The address stays.
    */
   promote(): Promise<PostgresNode>;
   /** Returns the standby that would be promoted. */
@@ -54,8 +53,8 @@ const SETTINGS = {
   shared_buffers: '32MB',
   unix_socket_directories: '',
   synchronous_standby_names: `ANY 1 (${NAMES.join(', ')})`,
-  // Keep the log, so that a standby that follows late still finds it. The checkpoint of a backup
-  // would remove it.
+  // Keep the log for standbys that follow late. Otherwise, the checkpoint of a backup would remove
+  // it.
   wal_keep_size: '1GB',
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '100ms',
@@ -178,9 +177,10 @@ async function createNode(
 }
 
 /**
- * Returns the standbys. Those that have received most come first. The log that the primary sent
- * before it ended may still be arriving. A standby that receives more after this check could not
- * follow the promoted one. So this asks until nothing changes, for at most half a second.
+ * Returns the standbys. The one that has received most comes first. The log that the primary sent
+ * before it ended may still be arriving. If a standby received more after this check, it could not
+ * follow the promoted one. Therefore, checks again until nothing changes, for at most half a
+ * second.
  */
 async function inOrderOfReceived(standbys: readonly Node[]): Promise<readonly Node[]> {
   let received = await bytesReceived(standbys);

@@ -8,7 +8,7 @@ import path from 'node:path';
 /** A program and its arguments. */
 export type Command = readonly string[];
 
-/** The account that runs a server. It is needed because servers refuse to run as root. */
+/** The account that runs a server. Servers refuse to run as root. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -57,12 +57,12 @@ export async function run([program = '', ...args]: Command, owner: Owner): Promi
   return output.join('');
 }
 
-/** How long a server may take until it answers its first statement, in milliseconds. */
+/** How long a server may take to answer its first statement, in milliseconds. */
 const PATIENCE = 60_000;
 
 /**
- * Starts a server, and waits until it answers at this URL. The server ends when the tests end, even
- * if they crash.
+ * Starts a server, and waits until it answers at this URL. The server ends with the tests, even if
+ * they crash.
  */
 export async function serve(
   [program = '', ...args]: Command,
@@ -98,7 +98,7 @@ export async function serve(
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) =>
   exitCode !== null || signalCode !== null;
 
-/** The last text that a server wrote, in characters, if it ends by itself. */
+/** How much of a server's last output to show if the server ends by itself, in characters. */
 const LAST_WORDS = 10_000;
 
 function toServerProcess(child: ChildProcess, said: () => string): ServerProcess {

@@ -10,8 +10,8 @@ interface Processes extends Pick<WorkloadOptions, 'asksAgain'> {
 export const CLIENTS = 6;
 
 /**
- * Lets clients use the processes while `meanwhile` does something to their database. Prints the
- * counts, and returns the promises that were broken.
+ * Lets clients use the processes while `meanwhile` causes a fault in their database. Prints the
+ * counts, and returns the broken promises.
  */
 export async function underLoad(
   title: string,
@@ -25,7 +25,7 @@ export async function underLoad(
   return texts;
 }
 
-/** Repeats this many times: a fault while clients use the processes. */
+/** Causes a fault this many times while clients use the processes. */
 export function timesUnderLoad(
   times: number,
   title: string,

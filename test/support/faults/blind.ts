@@ -1,7 +1,7 @@
 /**
- * `node test/support/faults/blind.ts [sqlite|postgres] [seed]` is for practice. Run it after `npm
- * run build`. It starts an installation under a small load, and breaks it in one of the ways of
- * `faults.ts` without naming it. Ctrl+C ends it and prints the fault.
+ * For practice in finding faults. Run `node test/support/faults/blind.ts [sqlite|postgres] [seed]`
+ * after `npm run build`. It starts an installation under a small load, and causes one of the faults
+ * in `faults.ts` without naming it. Ctrl+C ends it and prints the fault.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -44,7 +44,7 @@ void stopped.then(() => (asked.toEnd = true));
 async function rounds(count: number, also?: Fault['round']): Promise<void> {
   for (let done = 0; done < count && !asked.toEnd; done += 1) {
     await Promise.all([load.round().then(() => also?.(load)), setTimeout(500)]);
-    // Guess sometimes, because a public server always has such visitors.
+    // Guess sometimes, because every public server has visitors who guess.
     if (done % 10 === 0) await load.guess();
   }
 }

@@ -32,8 +32,7 @@ export interface Fault {
 }
 
 /**
- * How many times per round an attacker guesses, or a client retries that does not understand
- * `invalid_grant`.
+ * How many times per round an attacker guesses, or a client that ignores `invalid_grant` retries.
  */
 const TRIES = 20;
 

@@ -7,7 +7,7 @@ import { freePort } from '../free-port.ts';
 
 /** A portal in a separate process behind a proxy, as a person on call finds it. */
 export interface OperatedInstallation {
-  /** The public address. It is the address of the proxy. */
+  /** The public address, which is the proxy's. */
   readonly url: string;
   /** The address from which Prometheus reads metrics. */
   readonly metricsUrl: string;
@@ -55,7 +55,7 @@ export const FOLDER = path.join(ROOT, 'test', 'fixtures', 'operated-portal');
 export const SHOP = 'https://shop.example/callback';
 export const PHONE = 'https://phone.example/callback';
 export const ADA = { email: 'ada@example.com', password: 'a password of Ada' };
-/** The address from which the proxy connects. It differs from the addresses of the callers. */
+/** The address from which the proxy connects. Callers have other addresses. */
 export const PROXY_ADDRESS = '127.0.0.2';
 
 /** Sets up an installation with console commands. Without a database URL, it uses a SQLite file. */
@@ -96,7 +96,7 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
   });
   await serving.says('Listening on');
   proxy.leadTo(port);
-  /** Return only complete lines. The last line may be incomplete. */
+  /** Returns only complete lines. */
   const said = () =>
     serving
       .stdout()

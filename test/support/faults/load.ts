@@ -7,7 +7,7 @@ import { ADA, PHONE, SHOP, type OperatedInstallation } from './installation.ts';
 /** The load on an installation. In each round, people and programs do a little of everything. */
 export interface Load {
   /**
-   * Does one round: Ada's phone refreshes, Ada signs in to the shop, and the phone calls the API.
+   * Runs one round: Ada's phone refreshes, Ada signs in to the shop, and the phone calls the API.
    * Returns the three statuses.
    */
   round(): Promise<readonly number[]>;
@@ -26,7 +26,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The addresses of the callers. Each has a different one, as a proxy sees them. */
+/** The addresses of the callers, as the proxy sees them. Each caller has a different one. */
 export const FROM = { phone: '127.0.0.11', shop: '127.0.0.12', stranger: '127.0.0.66' } as const;
 
 export async function startLoad(installation: OperatedInstallation): Promise<Load> {
@@ -63,8 +63,8 @@ export async function startLoad(installation: OperatedInstallation): Promise<Loa
   }
 
   /**
-   * Signs in to the shop, up to the exchange of the code. If there is no code, returns the status
-   * that prevented it.
+   * Signs in to the shop, up to the exchange of the code. If the sign-in gives no code, returns the
+   * status of the failed step.
    */
   async function shopSignsIn(): Promise<number> {
     const asked = { clientId: clients.shop.id, redirectUri: SHOP };

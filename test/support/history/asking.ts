@@ -17,7 +17,7 @@ export interface Family {
   readonly code: string;
   /** The tokens of all responses, with the newest last. */
   readonly tokens: Held[];
-  /** Whether a request ended the authorization, or may have ended it. */
+  /** Whether a request has ended the authorization, or may have ended it. */
   over: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface Held {
 }
 
 /**
- * Which process to ask again after a 503. If the result of a use was unknown for long, only the
- * same process may still have the response.
+ * Which process to ask again after a 503. If the result of a use stays unknown for long, only the
+ * process that got the use may still have the response.
  */
 export type AsksAgain = 'any process' | 'the same process';
 
@@ -41,7 +41,7 @@ export interface Asking {
     client: TestClient,
     decision: 'allow' | 'deny',
   ): Promise<Family | null>;
-  /** Uses the code (null) or a refresh token, and keeps the tokens of the response. */
+  /** Exchanges the code (null) or a refresh token, and keeps the tokens in the response. */
   use(family: Family, given: Held | null): Promise<void>;
   /**
    * Asks whether an access token is valid: through introspection, UserInfo, or an API of the
@@ -52,11 +52,13 @@ export interface Asking {
   revoke(family: Family, token: Held): Promise<void>;
   /** Revokes an access token (RFC 7009). */
   revokeAccess(family: Family, token: Held): Promise<void>;
-  /** Lets the person remove the client's access. These are the authorizations that end. */
+  /**
+   * Lets the person remove the client's access. `families` are the authorizations that this ends.
+   */
   remove(visitor: Visitor, client: TestClient, families: readonly Family[]): Promise<void>;
   /** Revokes the client, as the console does. */
   revokeClient(client: TestClient, families: readonly Family[]): Promise<void>;
-  /** How often a response was unexpected, such as `500 of /oauth/token`. */
+  /** How many times each unexpected response occurred, such as `500 of /oauth/token`. */
   readonly faults: Readonly<Record<string, number>>;
 }
 
@@ -83,7 +85,8 @@ interface Answered {
 type Endings = Readonly<Record<number, Ending>>;
 
 /**
- * How long a client waits before it asks again, in milliseconds. It may wait up to twice as long.
+ * The minimum time that a client waits before it asks again, in milliseconds. The maximum is twice
+ * as long.
  */
 const PAUSE = 150;
 /** How long a client waits for a response, in milliseconds. */
@@ -171,8 +174,8 @@ export function createAsking(options: AskingOptions): Asking {
   }
 
   /**
-   * Repeats the request while the response is 503. If no process listens there, asks another
-   * process.
+   * Repeats the request while the response is 503. If no process listens at the address, asks
+   * another process.
    */
   async function insist(
     ask: (url: string) => Promise<Answered>,

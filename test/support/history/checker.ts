@@ -31,17 +31,17 @@ export interface Violation {
   readonly family: string;
   readonly broken: Promised;
   /**
-   * The operations that have no order, sorted by their begin, with everything that happened at the
-   * same time.
+   * The operations that no order explains, sorted by their begin, with everything that happened at
+   * the same time.
    */
   readonly operations: readonly Operation[];
-  /** The first operation whose response cannot be explained. */
+  /** The first operation whose response no order explains. */
   readonly last: Operation;
-  /** The number of other operations of the authorization up to then. */
+  /** How many other operations the authorization had until then. */
   readonly others: number;
 }
 
-/** The promises. Each violation counts for one of them. */
+/** The promises. Each violation breaks one of them. */
 export const PROMISES = [
   'answered twice',
   'alive after a replay',
@@ -80,8 +80,8 @@ function check(
     .flatMap((operation) => entriesFor(operation, operations, afterUnavailable))
     .map((entry) => ({ ...entry, lifetimes }));
   if (hasOrder(family, entries)) return null;
-  // If a part of a history has no order, later operations do not give it one. So halving finds the
-  // shortest part without an order.
+  // If a part of a history has no order, adding later operations does not give it one. Therefore,
+  // halving finds the shortest part without an order.
   const ends = entries
     .flatMap(({ end }) => (end === Infinity ? [] : [end]))
     .toSorted((one, other) => one - other);
@@ -94,7 +94,7 @@ function check(
   let left = until(ends[unexplained] ?? 0, entries);
   const last = left.find(({ end }) => end === ends[unexplained])?.operation;
   if (last === undefined) throw new Error('A history without an order has an end');
-  // Drop read-only operations first, so that the interesting ones stay.
+  // Drop read-only operations first, so that operations with an effect remain.
   const looksFirst = left.toSorted((one, other) => Number(isLook(other)) - Number(isLook(one)));
   for (const entry of looksFirst.filter(
     ({ answer, operation }) => answer !== null && operation !== last,
@@ -110,11 +110,11 @@ function check(
 /** An operation in the form for the search. */
 interface Entry {
   readonly operation: Operation;
-  /** The earliest time at which it takes effect. */
+  /** The earliest time at which the operation takes effect. */
   readonly begin: number;
-  /** The latest time at which it takes effect. Infinity if it may never take effect. */
+  /** The latest time at which the operation takes effect. Infinity if it may never take effect. */
   readonly end: number;
-  /** The response. It is null if it is unknown whether the operation takes effect. */
+  /** The response. Null if it is unknown whether the operation takes effect. */
   readonly answer: Answer | null;
   /** Whether it may issue tokens or a code. */
   readonly issues: boolean;
@@ -124,8 +124,8 @@ interface Entry {
 }
 
 /**
- * How long a code is valid, in milliseconds (AS-2.13). A client that keeps asking a process on an
- * isolated node may be too late.
+ * How long a code is valid, in milliseconds (AS-2.13). A client that repeats its request to an
+ * isolated node can be too late.
  */
 const CODE_LIFETIME = 60_000;
 
@@ -144,7 +144,7 @@ function entriesFor(
   const isStrict = afterUnavailable === 'not spent';
   const about = { operation, issues: true, isLate: isLate(operation, all) };
   if (answer !== 'unavailable' && answer !== 'lost') {
-    // The response may belong to an earlier attempt, and was kept for a repetition.
+    // The response may belong to an earlier attempt: the server repeats stored responses.
     const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
     const first =
       isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
@@ -153,7 +153,7 @@ function entriesFor(
   if (request.kind === 'look') return [];
   const unknown = unanswered({ ...about, begin, end, answer: null });
   if (answer === 'lost' || !isUse(request) || !isStrict) return [unknown];
-  // This use did not use up the value. It can only be a replay if another use came before it or at
+  // This use did not use up the value. It can be a replay only if another use came before it or at
   // the same time.
   const isReplay = others.some(
     (each) => each.begin < end && (each.answer !== 'unavailable' || each.end > begin),
@@ -169,8 +169,8 @@ const unanswered = <T extends Omit<Entry, 'lifetimes'>>(entry: T): T => ({
 });
 
 /**
- * Returns the operations that may have taken effect by this time. An operation without a response
- * may have taken effect or not.
+ * Returns the operations that may have taken effect by this time. Includes operations without a
+ * response, which may or may not have taken effect.
  */
 function until(time: number, entries: readonly Entry[]): readonly Entry[] {
   return entries
@@ -178,7 +178,7 @@ function until(time: number, entries: readonly Entry[]): readonly Entry[] {
     .map((entry) => (entry.end > time ? unanswered(entry) : entry));
 }
 
-/** The most steps of the search. No authorization of the workload needs so many. */
+/** The maximum number of steps of the search. No authorization of the workload needs as many. */
 const MOST_STEPS = 500_000;
 
 function hasOrder(family: string, entries: readonly Entry[]): boolean {
@@ -207,8 +207,8 @@ function hasOrder(family: string, entries: readonly Entry[]): boolean {
 }
 
 /**
- * Returns the operations that can come next, sorted by the time of their response, because usually
- * nothing else took effect in between.
+ * Returns the operations that can come next, sorted by the time of their response. The first one is
+ * usually right.
  */
 function possibleNext(left: readonly Entry[]): readonly Entry[] {
   const firstEnd = Math.min(...left.map(({ end }) => end));
@@ -220,8 +220,8 @@ function possibleNext(left: readonly Entry[]): readonly Entry[] {
 }
 
 /**
- * If an operation with a response can come now and changes nothing, it comes now. It does not delay
- * any other operation.
+ * Removes the operations that have a response, can come now, and change nothing. They do not delay
+ * other operations.
  */
 function withoutFitting(given: readonly Entry[], state: State): readonly Entry[] {
   let left = given;
@@ -236,7 +236,7 @@ function withoutFitting(given: readonly Entry[], state: State): readonly Entry[]
 
 /**
  * Returns a key. Operations without a response that send the same request have the same key,
- * because they are interchangeable.
+ * because their order does not matter.
  */
 function likenessOf({ operation, answer, issues }: Entry): string {
   const { id, request } = operation;
@@ -246,8 +246,8 @@ function likenessOf({ operation, answer, issues }: Entry): string {
 }
 
 /**
- * Returns the state if the operation takes effect now. It is the same object if nothing changes.
- * Returns null if the operation cannot take effect now, or would have another response.
+ * Returns the state after the operation. Returns the same object if nothing changes. Returns null
+ * if the operation cannot take effect now, or would have another response.
  */
 function after(state: State, entry: Entry): State | null {
   const { operation, answer, issues, isLate: mayBeLate, lifetimes } = entry;
@@ -266,7 +266,7 @@ export const WITH_WINDOW: Lifetimes = { ...LIFETIMES, retry: Infinity };
 const IN_TIME = 0;
 const LATE = LIFETIMES.code;
 
-/** Returns null if the requested value does not exist yet. */
+/** Returns the result of the operation, or null if the requested value does not exist yet. */
 function outcomeOf(
   state: State,
   request: Asked,
@@ -290,7 +290,7 @@ function outcomeOf(
   return { state: { ...next, now: state.now }, answer };
 }
 
-/** Whether it uses up a value that works only once. */
+/** Whether the operation uses up a code or token that can be used only once. */
 function isUse({ kind }: Asked): boolean {
   return kind === 'allow' || kind === 'deny' || kind === 'exchange' || kind === 'refresh';
 }

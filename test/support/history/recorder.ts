@@ -1,14 +1,13 @@
 /**
- * A history contains every operation of a run on a server's authorizations, from all clients and
- * nodes, with its begin, its end and its response. `checker.ts` decides whether an order of the
- * operations explains it. `workload.ts` creates a history over HTTP, and shows how a scenario uses
- * all of this.
+ * A history contains every operation of all clients on a server's authorizations, with its begin,
+ * its end and its response. `checker.ts` decides whether an order of the operations explains it.
+ * `workload.ts` creates a history over HTTP, and shows how to use both.
  */
 import type { Answer, Request } from '../stateful/grants.ts';
 
 /**
- * The operations on an authorization. They are those of the model of grants, and the two that the
- * person does in a browser.
+ * The operations on an authorization: those of the model of grants, and two that the person does in
+ * a browser.
  */
 export type Asked =
   | Request
@@ -20,8 +19,8 @@ export type Asked =
 
 /**
  * How an operation ended. `unavailable` is a 503. `lost` means that no response arrived, because
- * the connection was closed or the server failed. In both cases it is unknown whether the operation
- * took effect.
+ * the connection closed or the server failed. In both cases, the operation may or may not have
+ * taken effect.
  */
 export type Ending = Answer | 'unavailable' | 'lost';
 
@@ -34,13 +33,13 @@ export interface Operation {
   readonly id: number;
   readonly request: Asked;
   /**
-   * The authorizations that it affects. If a client's access is removed, these are all of its
+   * The authorizations that the operation affects. Removing a client's access affects all of its
    * authorizations.
    */
   readonly families: readonly string[];
   /** The process that got the request. */
   readonly node: string;
-  /** How it was asked, such as `introspection`. */
+  /** How the client asked, such as `introspection`. */
   readonly by: string;
   /** The time in milliseconds. `begin` and `end` use the same clock, which never goes back. */
   readonly begin: number;
@@ -51,9 +50,9 @@ export interface Operation {
 
 export interface Recorder {
   /**
-   * Records that an operation begins. Call it before you send anything. Call its result when you
-   * have read the whole response, or with null if nothing was sent. `known` is the name of tokens
-   * that an earlier response already contained.
+   * Records that an operation begins. Call it before you send the request. Call the returned
+   * function when you have read the whole response, or with null if the request was not sent.
+   * `known` is the name of tokens that an earlier response already contained.
    */
   begin(
     operation: Pick<Operation, 'request' | 'families' | 'node' | 'by'>,

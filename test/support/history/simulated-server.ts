@@ -1,6 +1,6 @@
 import type { Asked, Ending, Operation } from './recorder.ts';
 
-/** The faults that a simulated server makes from time to time. */
+/** The faults that a simulated server sometimes has. */
 export interface Faults {
   readonly answersTwice?: boolean;
   readonly readsOld?: boolean;
@@ -19,10 +19,10 @@ const FAMILY = 'family';
 const EVENTS = 90;
 
 /**
- * Simulates one authorization. The server does one thing after another, correctly except for the
- * faults, and clients ask for several things at once. Each request takes effect at some moment
- * between its begin and its end. A request that gets 503 or no response may take effect later, or
- * never. A use that gets 503 does not use up the value.
+ * Simulates one authorization. The server handles one request at a time, correctly except for the
+ * faults. Clients send several requests at the same time. Each request takes effect between its
+ * begin and its end. A request that gets 503 or no response may take effect later, or never. A use
+ * that gets 503 does not use up the value.
  */
 export function simulate(random: () => number, faults: Faults): readonly Operation[] {
   const below = (limit: number) => Math.floor(random() * limit);

@@ -12,13 +12,13 @@ export interface ClientProgram {
   /** The path of its redirect URI. */
   readonly callbackPath?: string;
   /**
-   * Whether it listens for the browser itself. If false, the test sends it the final URL of the
-   * browser.
+   * Whether the program itself listens for the browser. If false, the test sends the final URL of
+   * the browser to the program.
    */
   readonly listens?: boolean;
   /**
-   * Whether it registers again if its registration has ended. If false, it keeps the old id, or
-   * leaves this to the application.
+   * Whether the program registers again after its registration has ended. If false, it uses the old
+   * id again, or leaves this to the application.
    */
   readonly registersAnew?: boolean;
   /** Variables of its environment. */

@@ -78,9 +78,7 @@ export interface BareHost {
   close(): Promise<void>;
 }
 
-/**
- * Starts the example of an assistant. It has all options for clients that know only its address.
- */
+/** Starts the example of an assistant, with all settings for clients that know only its address. */
 export function startBareHost(): Promise<BareHost> {
   return start({ config: SWITCHES });
 }
@@ -129,8 +127,8 @@ async function start(options: Pick<AssistantOptions, 'config' | 'register'>): Pr
 }
 
 /**
- * Starts a server at the address to which the browser returns. It is for clients that do not listen
- * themselves.
+ * Starts a server at the address to which the browser returns, for clients that do not listen
+ * there.
  */
 export async function startCallback(port: number): Promise<{ close(): Promise<void> }> {
   const server = createServer((_, response) => response.end('You may close this page.'));

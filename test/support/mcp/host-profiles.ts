@@ -1,7 +1,7 @@
 import { HOST_REGISTRATIONS } from './known-hosts.ts';
 
 /**
- * How an MCP host connected in autumn 2026. A profile says what the host asks for and does,
+ * How an MCP host connected in autumn 2026. A profile lists the host's requests and behavior,
  * according to its public threads and documentation. `test/hosts.test.ts` replays the profiles.
  */
 export interface HostProfile {
@@ -9,7 +9,8 @@ export interface HostProfile {
   /** The sources of these facts. */
   readonly sources: readonly string[];
   /**
-   * The path of the endpoint whose address it gets. Default: the endpoint that sends challenges.
+   * The path of the endpoint whose address the host gets. Default: the endpoint that sends
+   * challenges.
    */
   readonly path?: '/mcp';
   /** How the host finds the authorization server. */
@@ -19,7 +20,7 @@ export interface HostProfile {
     | {
         readonly by: 'registration';
         readonly metadata: Readonly<Record<string, unknown>>;
-        /** Whether the host does not go on without a secret. */
+        /** Whether the host stops if it gets no secret. */
         readonly needsSecret?: boolean;
       }
     | { readonly by: 'document'; readonly redirectUris: readonly string[] }
@@ -31,7 +32,7 @@ export interface HostProfile {
   readonly redirectUri: string;
   /** Where the host finds the scopes that it requests. */
   readonly scopes: 'the challenge' | 'the resource' | 'the authorization server';
-  /** Whether it asks again with the scope in a 403. */
+  /** Whether the host asks again with the scope in a 403. */
   readonly stepsUp: boolean;
 }
 

@@ -13,8 +13,8 @@ export const INSTALLED = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients'
 const bin = (...parts: readonly string[]) => path.join(INSTALLED, 'node_modules', ...parts);
 
 /**
- * The command that starts each assistant. For opencode, it is the program itself, because its
- * install script writes the script that finds the program.
+ * The command that starts each assistant. For opencode, this is the program itself: the script that
+ * finds the program exists only after the install script has run.
  */
 export const HOSTS = {
   codex: [process.execPath, bin('@openai', 'codex', 'bin', 'codex.js')],
@@ -23,7 +23,7 @@ export const HOSTS = {
 } as const;
 
 /**
- * Installs the locked versions if needed. It does not use `npm ci`, which would also download the
+ * Installs the locked versions if needed. Does not use `npm ci`, which would also download the
  * programs of all other platforms.
  */
 export async function installHosts(): Promise<void> {
@@ -51,7 +51,8 @@ export interface OpenedBrowser {
 }
 
 /**
- * Replaces the program that opens a URL in the browser (`xdg-open`). It reports the URL instead.
+ * Replaces the program that opens a URL in the browser (`xdg-open`). The replacement reports the
+ * URL instead.
  */
 export async function startOpener(folder: string): Promise<OpenedBrowser> {
   const waiting: ((url: URL) => void)[] = [];

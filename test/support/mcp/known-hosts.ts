@@ -1,6 +1,6 @@
 /**
  * The registration requests of MCP hosts in autumn 2026, according to public issues. If a server
- * rejects one of these, no user of that host can connect.
+ * rejects one of them, users of that host cannot connect.
  */
 
 /**
@@ -28,7 +28,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://localhost:3118/callback',
   },
-  // The port is new each time, and the path contains the name of the server.
+  // The port is different each time, and the path contains the server's name.
   Codex: {
     asked: {
       client_name: 'Codex',
@@ -41,7 +41,7 @@ export const HOST_REGISTRATIONS = {
     uses: 'http://127.0.0.1:41003/callback/kitchen',
   },
   // One registration contains two redirect URIs on the web and two on the device. If its own port
-  // is taken, the host uses another one (vscode#278512).
+  // is in use, the host uses another one (vscode#278512).
   'VS Code': {
     asked: {
       client_name: 'Visual Studio Code',
@@ -63,8 +63,8 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:59656/',
   },
-  // There are three redirect URIs. One has a scheme without a dot. The desktop version uses the
-  // last (accounted#2225, agent-connector-for-wp#111).
+  // There are three redirect URIs, one of them with a scheme without a dot. The desktop version
+  // uses the last (accounted#2225, agent-connector-for-wp#111).
   Cursor: {
     asked: {
       client_name: 'Cursor',

@@ -39,7 +39,7 @@ export interface HostTokens {
   readonly scope: string;
 }
 
-/** A host that knows only the address of the tools. It does what its profile says. */
+/** A host that knows only the address of the tools. It follows its profile. */
 export class ReplayedHost {
   readonly #profile: HostProfile;
   readonly #host: BareHost;

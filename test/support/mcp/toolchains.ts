@@ -5,13 +5,13 @@ import path from 'node:path';
 import { ROOT } from '../console.ts';
 
 /**
- * Builds the clients in other languages from their lockfiles. Each is built once, and again after a
+ * Builds the clients in other languages from their lockfiles. Builds each once, and again after a
  * change.
  */
 const SOURCES = path.join(ROOT, 'test', 'clients');
 const BUILT = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients');
 
-/** Lets the first caller build a client. It is built once per run. */
+/** Builds a client for the first caller. Later callers in the same run get the same build. */
 export function once(build: () => Promise<readonly string[]>): () => Promise<readonly string[]> {
   let built: Promise<readonly string[]> | undefined;
   return () => (built ??= build());
@@ -96,7 +96,7 @@ export async function authjsApplication(): Promise<readonly string[]> {
   return [process.execPath, path.join(folder, 'server.mjs')];
 }
 
-/** Maven has no lockfile. Each release names the versions with which it was published. */
+/** Maven has no lockfile, but each release names the versions with which it was published. */
 export async function springClient(): Promise<readonly string[]> {
   const folder = path.join(BUILT, 'spring');
   const [classes, known] = [path.join(folder, 'classes'), path.join(folder, 'classpath.txt')];

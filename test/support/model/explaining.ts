@@ -3,8 +3,8 @@ import { bounds, configOf } from '../../../tools/model/bounds.ts';
 import type { Operation } from '../history/recorder.ts';
 
 /**
- * TLC's verdict about recorded histories. It says whether tools/model/Grants.tla has a behaviour
- * with these responses.
+ * TLC's verdict about recorded histories: whether tools/model/Grants.tla has a behaviour with these
+ * responses.
  */
 export interface Explained {
   /** The number of authorizations that were checked. */
@@ -17,8 +17,8 @@ export interface Explained {
 }
 
 /**
- * The bound for losses. There are never so many, because any request without a response may have
- * been lost at any step.
+ * The bound for losses, which no history reaches. Any request without a response may have been lost
+ * at any step.
  */
 const OFTEN = 99;
 
@@ -28,9 +28,9 @@ interface Recorded {
 }
 
 /**
- * Compares the longest `most` authorizations of a history with the model. An authorization takes
- * part if its consent was answered before any other request for it, and if it ended within the
- * minute for which its code is valid. So nothing expires in it.
+ * Compares the longest `most` authorizations of a history with the model. Includes an authorization
+ * if its consent was answered before any other request for it, and if it ended while its code was
+ * valid (one minute). In such an authorization, nothing expires.
  */
 export async function explain(
   history: readonly Operation[],
@@ -91,7 +91,7 @@ function authorizationsOf(history: readonly Operation[]): readonly Recorded[] {
   }
   return [...families].flatMap(([family, all]) => {
     const allowed = all.filter(({ request }) => request.kind === 'allow');
-    // Leave out a read-only operation whose response did not arrive. It does not matter.
+    // Leave out a read-only operation without a response, because it has no effect.
     const operations = all.filter((each) => !allowed.includes(each) && !isUnheardLook(each));
     const [first] = allowed;
     const isWhole =
@@ -147,8 +147,8 @@ function written(operations: readonly Operation[]): string {
     const { request, begin, end, answer } = operation;
     const isUse = request.kind === 'exchange' || request.kind === 'refresh';
     const begun = { time: begin, isEnd: 0, text: `<<"asked", ${index + 1}>>` };
-    // An operation without a response may have had any result. If a revocation got 503, nothing
-    // depends on it.
+    // An operation without a response may have had any result. No other operation depends on a
+    // revocation that got 503.
     if (answer === 'lost' || (answer === 'unavailable' && !isUse)) return [begun];
     const name = isUse && answer === 200 ? numberOf(request.name) : 0;
     const text = `<<"answered", ${index + 1}, "${answerOf(operation)}", ${name}>>`;

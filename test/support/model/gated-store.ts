@@ -1,6 +1,6 @@
 import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
-/** A statement of a request. It waits until the test releases it. */
+/** A statement of a request, stopped until the test releases it. */
 export interface Held {
   readonly place: Place;
   /** Releases the statement with this outcome. */
@@ -18,20 +18,20 @@ export type Place =
 
 /**
  * The outcome of a statement. `done` is the normal case. `not sent` means that the store is away. A
- * claim can also be `unheard`, which means that it takes effect and its response is lost, or `on
- * its way`, which means that it is lost and may arrive later. After both of them, the server asks
- * whether the claim took effect.
+ * claim can also be `unheard`: it takes effect, but its response is lost. Or it can be `on its
+ * way`: it is lost, but may arrive later. After these two outcomes, the server asks whether the
+ * claim took effect.
  */
 export type How = 'done' | 'not sent' | 'unheard' | 'on its way';
 
 /** Wraps a store, and stops each statement of the observed request. */
 export interface GatedStore {
   readonly database: BorrowedDatabase;
-  /** Resolves to the next stopped statement. If no one listens, statements are not stopped. */
+  /** Resolves to the next stopped statement. Statements pass while the test does not listen. */
   listen(): Promise<Held>;
-  /** Lets all statements pass. Statements that are stopped forever fail. */
+  /** Lets all statements pass. Statements that stay stopped fail. */
   silence(): void;
-  /** Lets all later statements fail, as if the process was killed. */
+  /** Makes all later statements fail, as if the process was killed. */
   kill(): void;
 }
 
@@ -58,7 +58,7 @@ export function createGatedStore(inner: OpenedDatabase): GatedStore {
   const held = new Set<(how: How) => void>();
   let isDead = false;
 
-  /** Waits until the statement is released, if someone listens. */
+  /** If the test listens, waits until it releases the statement. */
   async function pass(place: Place | null, deliver: () => Promise<void>): Promise<How> {
     if (isDead) return 'not sent';
     if (place === null || listener === null) return 'done';

@@ -23,8 +23,8 @@ import type { Trace, TraceStep } from './trace.ts';
  */
 export interface Stage {
   /**
-   * Follows the trace. Returns the first step with a different result, and that result. Returns
-   * null if there is no difference.
+   * Follows the trace. Returns the first step whose result differs from the model, with that
+   * result. Returns null if all results match.
    */
   play(trace: Trace): Promise<string | null>;
   close(): Promise<void>;
@@ -32,8 +32,8 @@ export interface Stage {
 
 export interface StageOptions {
   /**
-   * The portal that signs people in, registers clients, and checks tokens. Its statements are not
-   * stopped.
+   * The portal that signs people in, registers clients, and checks tokens. The test does not stop
+   * its statements.
    */
   readonly portal: RunningPortal;
   readonly clock: { advance(seconds: number): void };
@@ -331,7 +331,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     }
 
     async function look({ access_token: token }: Tokens, index: number): Promise<boolean> {
-      // Ask both nodes: a process must not remember anything that another process has ended.
+      // Ask both nodes, because one process must not remember anything that the other has ended.
       const at = nodeOf(index % 2 === 0 ? 'n1' : 'n2').url;
       const basic = `Basic ${Buffer.from(`${inspector.id}:${inspector.secret}`).toString('base64')}`;
       const body = new URLSearchParams({ token });

@@ -65,7 +65,7 @@ export interface MountOptions {
 export interface Traits {
   /**
    * The name. It begins with `portico/` if Portico itself reads the request from the connection,
-   * including methods that no endpoint has.
+   * even with methods that no endpoint has.
    */
   readonly name: string;
   /** Whether the framework changes a path such as /x/../y to /y before it chooses a route. */
@@ -74,7 +74,7 @@ export interface Traits {
   readonly parsesJson: boolean;
   /**
    * Whether the body stays on the connection if the host refuses to parse it. The connection cannot
-   * be used then.
+   * be used again then.
    */
   readonly leavesBodies?: boolean;
   /** The cookies that the host sets with every response. */
@@ -83,7 +83,7 @@ export interface Traits {
   readonly hashed?: RegExp;
 }
 
-/** An application that is tested by the contract. */
+/** An application that must pass the contract tests. */
 export interface Contender extends Traits {
   start(config?: ConfigMap): Promise<RunningContender>;
 }
@@ -186,8 +186,8 @@ export interface OwnSession<Context> {
 }
 
 /**
- * Defines an application with these users. `own` contains the few members of the contract that only
- * the application can implement.
+ * Defines an application with these users. `own` contains the members of the contract that only the
+ * application can implement.
  */
 export function defineOrders<Context>(
   users: () => Users,

@@ -147,7 +147,7 @@ function tokenFor(req: Request): string {
   return csrfToken?.() ?? '';
 }
 
-/** The libraries reject with an error. Its status is in the error or in the response. */
+/** The libraries reject with an error. The status is in the error or in the response. */
 const refused: express.ErrorRequestHandler = (
   error: { readonly status?: number },
   _,

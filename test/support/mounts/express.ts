@@ -26,7 +26,9 @@ import {
 /** Express 4, with the types of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
 
-/** Sets one cookie at once, and another when the headers are written, as session libraries do. */
+/**
+ * Sets one cookie immediately, and another when the headers are written, as session libraries do.
+ */
 const setCookies: RequestHandler = (_, res, next) => {
   res.cookie('early', 'a');
   const writeHead = res.writeHead.bind(res);

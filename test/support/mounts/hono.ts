@@ -29,7 +29,6 @@ interface Sessions<E extends Env> extends OwnSession<Context<E>> {
 /**
  * Uses @hono/session. The session is an encrypted cookie, which is set after the response is
  * created.
- * @hono/session: encrypted, in a cookie, which is set after the answer is made.
  */
 const encrypted: Sessions<SessionEnv<{ userId?: number }>> = {
   middleware: [useSession({ secret: '5e'.repeat(32) })],

@@ -98,7 +98,7 @@ export function mountInKoa({
       async (application, users, port) => {
         const app = new koa();
         app.keys = [SECRET];
-        // Stay silent, because Koa prints a stack for each caller who leaves a stream.
+        // Koa would print a stack for each caller who leaves a stream.
         app.silent = true;
         app.use(async (ctx, next) => {
           ctx.cookies.set('early', 'a', { signed: false });

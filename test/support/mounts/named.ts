@@ -1,8 +1,8 @@
 import type { Mount } from './application.ts';
 
 /**
- * Returns a mount by its name: a mount of MOUNTS, or one that the soak tests add. It does not load
- * the frameworks of other mounts, because they would fill a small heap.
+ * Returns a mount by its name: a mount of MOUNTS, or one that the soak tests add. Loads no
+ * frameworks of other mounts, because they would fill a small heap.
  */
 export async function mountNamed(name: string): Promise<Mount> {
   const found = (await mountsWith(name)).find((each) => each.name === name);

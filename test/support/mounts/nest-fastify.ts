@@ -19,10 +19,7 @@ async function onFastify(module: Type): Promise<INestApplication> {
   return app;
 }
 
-/**
- * Uses @fastify/session. Sign-in and sign-out create a new session.
- * @fastify/session: a new session at sign-in and at sign-out.
- */
+/** Uses @fastify/session. Sign-in and sign-out create a new session. */
 const inFastify: SigningIn<FastifyRequest> = {
   userId: (request) => request.session.userId ?? null,
   async begin(request, userId) {

@@ -2,7 +2,8 @@ import type { Mount } from './application.ts';
 
 /**
  * The Nest mounts for the soak tests. The applications in `examples/nest-*` run the contract. Each
- * mount loads only its own platform, because both together would fill most of a small heap.
+ * mount loads only its own platform, because both platforms together would fill most of a small
+ * heap.
  */
 export const NEST: readonly Mount[] = [
   {

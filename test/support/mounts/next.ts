@@ -36,8 +36,8 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: 
 }
 
 /**
- * The route handlers of `portico/next` without Next around them, for the soak tests. The
- * application in `examples/next` runs the contract.
+ * The route handlers of `portico/next` without Next, for the soak tests. The application in
+ * `examples/next` runs the contract tests.
  */
 export const NEXT: Mount = {
   name: 'Next',

@@ -6,10 +6,15 @@ import { createVisitor, locationOf, type Visitor } from '../visitor.ts';
 import { consentOf, expectStatus, inBatches, requestOf, type Path } from './path.ts';
 import type { Soaked } from './soak.ts';
 
-/** The answers to the tokens of one sign-out: delivered, refused, or delivered at the second try. */
+/**
+ * The answers to the tokens of one sign-out: delivered, refused, or delivered at the second try.
+ */
 const ANSWERS = [[200], [400], [503, 204], [200]] as const;
 
-/** Signs a person in to an application and out again, and waits until the application was told. */
+/**
+ * Signs a person in to an application and out again. Waits until the application has received the
+ * logout token.
+ */
 export async function backChannelLogout({ url, told }: Soaked): Promise<Path> {
   if (told === null) throw new Error('Only the kit tells when a session ends');
   const { port, pathname } = new URL(told.uri);

@@ -54,8 +54,8 @@ const ENDLESS: readonly Sent[] = [older, newer].map((message) =>
 );
 
 /**
- * Makes all kinds of calls, one after another. Each must have a result. Questions of a tool are
- * answered.
+ * Makes all kinds of calls, one after another. Answers the questions of tools. Each call must have
+ * a result.
  */
 export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): Promise<void> {
   let begun = 0;
@@ -74,8 +74,8 @@ export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): 
 }
 
 /**
- * Makes some calls at the same time, to one endpoint after another. Their callers disconnect when
- * all calls are running. The next calls follow when all of these have ended.
+ * Makes some calls at the same time, to one endpoint after another. When all calls are running,
+ * their callers disconnect. When all calls have ended, makes the next calls.
  */
 export async function hangUpAll(
   endpoints: readonly Endpoint[],

@@ -45,8 +45,7 @@ const json = (body: object) => ({
 
 /**
  * Uses a registration: POST, GET, PUT, GET with another client's token, and DELETE. Every second
- * registration has a secret and stays until it expires. The next GET of such a registration renews
- * the secret.
+ * registration has a secret. It stays until the secret expires, and the next GET renews the secret.
  */
 async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
   let kept: { readonly uri: string; readonly token: string } | null = null;
@@ -86,9 +85,9 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
 }
 
 /**
- * Uses client documents. The consent screen appears with a document that was fetched, appears again
- * from the cache, and is denied. A known document is fetched again when it is no longer fresh, and
- * a missing document is rejected.
+ * Uses client documents. The consent page appears with a fetched document, appears again with the
+ * cached document, and is denied. The server fetches a known document again when it is no longer
+ * fresh, and rejects a missing document.
  */
 async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const host = await startDocumentHost();
@@ -119,17 +118,14 @@ async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> 
       visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))),
     );
     asked += host.asked.length - before;
-    // In each round, three documents are fetched: the new one, the known one and the missing one.
+    // Each round fetches three documents: the new one, the known one and the missing one.
     if (asked !== (number + 1) * 3)
       throw new Error(`${asked} documents were asked for in ${number + 1} rounds`);
   };
   return { ...inBatches(1, once), close: () => host.close() };
 }
 
-/**
- * Gets 401 and 403 from the application's own API and from the MCP endpoint. Each contains a
- * challenge.
- */
+/** Gets 401 and 403 with challenges from the application's own API and from the MCP endpoint. */
 async function challenges({ url, json: { resource }, service }: Soaked): Promise<Path> {
   const tokenOf = async (scope: string) => {
     const form = { grant_type: 'client_credentials', scope, resource };
@@ -172,7 +168,7 @@ async function challenges({ url, json: { resource }, service }: Soaked): Promise
     await refused(401, 'scope=', mcp(older('tools/list')));
     await refused(401, 'invalid_token', mcp(call, unknown));
     await refused(403, 'insufficient_scope', mcp(call, bearer(forOrders)));
-    // This fails, because a personal tool needs an account.
+    // A personal tool needs an account, so this call fails.
     await refused(401, 'scope=', mcp(call, bearer(forTools)));
   };
   return inBatches(BATCH, once);
@@ -180,7 +176,7 @@ async function challenges({ url, json: { resource }, service }: Soaked): Promise
 
 /**
  * Refreshes in rounds: a first use, a repetition with the same response, a use of the next token,
- * and a replay, which ends everything.
+ * and a replay, which ends the authorization.
  */
 async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
   const visitor = createVisitor(url);
@@ -220,8 +216,8 @@ async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<
 
 /**
  * Uses a client that signs. Its request is pushed and allowed, and its code is exchanged, each with
- * an assertion and a proof. Its token is used with proofs, rejected without a proof and with a used
- * proof, and then refreshed, introspected and revoked.
+ * an assertion and a proof. Its token works with a proof, and is rejected without a proof and with
+ * a used proof. Then the token is refreshed, introspected and revoked.
  */
 async function signing(
   { url, json: { resource }, signer }: Soaked,
@@ -296,8 +292,8 @@ async function signing(
 }
 
 /**
- * Uses a device: its codes, a poll that is too early, a wrong code from the person, the answer,
- * tokens, a second use, and the end.
+ * Uses a device: gets codes, polls too early, enters a wrong code, answers, gets tokens, uses the
+ * code a second time, and ends the access.
  */
 async function devices({ url, device: id }: Soaked, { advance }: Steering): Promise<Path> {
   const visitor = createVisitor(url);
@@ -332,8 +328,8 @@ async function devices({ url, device: id }: Soaked, { advance }: Steering): Prom
 }
 
 /**
- * Asks a person to sign out. The person first stays and then signs out. The request contains a hint
- * that proves nothing.
+ * Asks a person to sign out. The person first stays signed in and then signs out. The request
+ * contains an invalid hint.
  */
 async function logout({ url }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);

@@ -27,9 +27,8 @@ async function signedIn(url: string, email?: string): Promise<Visitor> {
 }
 
 /**
- * Uses the administrator's pages. Applications are listed, and one of them is opened and changed.
- * The same form is rejected the second time. An authorization is revoked, and a person without the
- * permission is rejected.
+ * Uses the administrator's pages: lists the applications, opens one and changes it, sends the same
+ * form again (rejected), revokes an authorization, and tries without the permission (rejected).
  */
 async function administration({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
   const ada = await signedIn(url);
@@ -49,13 +48,16 @@ async function administration({ url, native }: Soaked, { advance }: Steering): P
     const consent = await consentOf(ada, requestOf(url, native));
     await ada.submit(consent, { decision: 'allow' });
     await expectStatus(303, doAt(ada, held, 'revoke'));
-    // Move past the minute in which all refusals of a person cause only one event.
+    // Move the clock past the minute in which all refusals of a person cause only one event.
     await advance(61);
   };
   return inBatches(1, once);
 }
 
-/** Asks for health. Each probe checks again, because the previous result is too old by then. */
+/**
+ * Calls the health probes. Each probe checks again, because the clock has moved past the previous
+ * result.
+ */
 async function health({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const once = async () => {
     await advance(2);
@@ -74,7 +76,7 @@ const tokenRequest = ({ url, service }: Soaked, scope: string) => {
   });
 };
 
-/** Lets events be stored, and lists them. */
+/** Causes audit events, and lists them. */
 async function audit(soaked: Soaked): Promise<Path> {
   const ada = await signedIn(soaked.url);
   const list = `${PAGES}/audit?${new URLSearchParams({ type: 'tokens_issued', client: soaked.service.id })}`;
@@ -86,7 +88,7 @@ async function audit(soaked: Soaked): Promise<Path> {
   return inBatches(BATCH, once);
 }
 
-/** Sends requests that succeed and requests that are rejected. Each of them is measured. */
+/** Sends requests that succeed and requests that are rejected, and measures each. */
 async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
   let told = await collect();
   const once = async () => {
@@ -103,8 +105,8 @@ async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
 }
 
 /**
- * Signs in with OpenID Connect, and verifies each ID token. If the mount supports a KeySigner, it
- * signs the tokens.
+ * Signs in with OpenID Connect, and verifies each ID token. If the mount supports a KeySigner, the
+ * KeySigner signs the tokens.
  */
 async function idTokens({ url, native, signedBy }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);

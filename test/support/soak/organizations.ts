@@ -6,8 +6,9 @@ import { bearer, expectStatus, inBatches, type Path, type Steering } from './pat
 import type { Soaked } from './soak.ts';
 
 /**
- * An organization's assertion gives a token, and is refused the second time; so are one by a foreign
- * key, of an unknown issuer, about an unknown subject, and one that is not a JWT.
+ * Exchanges an organization's assertion for a token. The server rejects the second use of the
+ * assertion, and assertions with a foreign key, an unknown issuer or an unknown subject, and one
+ * that is not a JWT.
  */
 export async function organizations(
   { url, organization }: Soaked,

@@ -16,7 +16,7 @@ export interface Steering {
   readonly collect: () => Promise<number>;
 }
 
-/** A path through the server that is used again and again. It rejects if a response is wrong. */
+/** A path through the server that the test repeats. Rejects if a response is wrong. */
 export interface Path {
   /** Uses the path this many times. */
   go(times: number): Promise<void>;
@@ -25,15 +25,12 @@ export interface Path {
 
 export type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
 
-/** How many calls run at the same time, if they do not wait for each other. */
+/** How many calls run at the same time if they are independent. */
 export const BATCH = 20;
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/**
- * Runs calls in batches. The calls of a batch run at the same time, and the batches run one after
- * another.
- */
+/** Runs calls in batches, one batch after another. The calls of a batch run at the same time. */
 export function inBatches(
   size: number,
   once: (number: number) => Promise<void>,

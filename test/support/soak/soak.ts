@@ -15,8 +15,8 @@ import type { Steering } from './path.ts';
 export const KIT = '@portico/kit';
 
 /**
- * The mounts in the soak test: the kit, and one mount for each framework. One mount for each way to
- * mount comes first.
+ * The mounts in the soak test: the kit, and one mount for each framework. The first ones are one
+ * mount for each way to mount.
  */
 export const SOAKED: readonly string[] = [
   KIT,
@@ -36,7 +36,7 @@ export interface Endpoint {
   readonly token: string;
 }
 
-/** The message of the tested process when it listens. */
+/** The message that the tested process sends when it listens. */
 export interface Soaked {
   /** Two MCP endpoints. One answers with JSON, and the other streams. */
   readonly json: Endpoint;
@@ -54,21 +54,21 @@ export interface Soaked {
   /** The id of a public client for devices. */
   readonly device: string;
   /**
-   * A client that is told when a person signs out, and its `backchannel_logout_uri` on this
-   * machine. Null except in the kit.
+   * A client that receives logout tokens, and its `backchannel_logout_uri` on this machine. Null
+   * except in the kit.
    */
   readonly told: { readonly id: string; readonly secret: string; readonly uri: string } | null;
   /**
-   * A client with access that an organization gives to Ada, and the private key of the
-   * organization (ES256, as PEM). Null where people cannot be looked up.
+   * A client to which an organization gives access to Ada's account, and the organization's private
+   * key (ES256, as PEM). Null where the host cannot look up people.
    */
   readonly organization: Readonly<Record<'id' | 'secret' | 'key' | 'kid', string>> | null;
 }
 
 /**
- * A command for the process. It can report the size of its heap, collect the metrics, answer when
- * this many calls wait for their callers to disconnect, or move its clock. The response is a
- * number.
+ * A command for the process. The process can report the size of its heap, collect the metrics,
+ * answer when this many calls wait for their callers to disconnect, or move its clock. It responds
+ * with a number.
  */
 export type Asked =
   'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
@@ -77,8 +77,8 @@ export interface SoakOptions {
   /** The mount: one of SOAKED, or another one. */
   readonly mount: string;
   /**
-   * The number of MCP calls that are measured in each mode. Some calls before them are not
-   * measured. Other paths get a share of this number.
+   * The number of MCP calls to measure in each mode, after some unmeasured calls. Other paths get a
+   * share of this number.
    */
   readonly calls: number;
   /** The size of the process's heap, in MiB. */
@@ -88,7 +88,7 @@ export interface SoakOptions {
 }
 
 /**
- * What a call leaves in the heap, in bytes. It is the slope of a line through several measurements,
+ * How much each call adds to the heap, in bytes: the slope of a line through several measurements,
  * with its standard error.
  */
 export interface Growth {
@@ -121,7 +121,7 @@ export type PathName = keyof typeof SHARES;
 
 export const PATHS = Object.keys(SHARES) as readonly PathName[];
 
-/** How many times the heap is measured. It is also measured once before. */
+/** How many times to measure the heap after the first measurement. */
 const MEASURES = 5;
 const WARM_UP = 100;
 

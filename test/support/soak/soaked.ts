@@ -167,7 +167,7 @@ async function start(streaming: boolean): Promise<Started> {
   return { ...mounted, resource: mounted.mcp.resource };
 }
 
-/** The number of spans. They are counted and then dropped. */
+/** The number of spans. The process counts spans and then drops them. */
 let spans = 0;
 const exporter: SpanExporter = {
   export(ended, done) {
@@ -189,7 +189,7 @@ async function collect(): Promise<number> {
 }
 
 const PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** A key signer that answers later, like one that asks a hardware module. */
+/** A key signer that responds later, like one that uses a hardware module. */
 const KEY_SIGNER: KeySigner = {
   algorithm: 'RS256',
   kid: 'soak',
@@ -275,7 +275,7 @@ async function endpointOf(
   return { resource, token };
 }
 
-/** Collect twice: objects with a finalizer are freed only in the turn after their finalizer ran. */
+/** Collects twice: objects with a finalizer are freed only after their finalizer has run. */
 async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {
@@ -287,7 +287,7 @@ async function heapUsed(): Promise<number> {
 
 /** How far the clock of this process is ahead, in milliseconds. */
 let ahead = 0;
-// Replace it before anything starts. Code without a separate clock then uses this one.
+// Replace `Date.now` first, so that all code without a separate clock uses this one.
 const { now } = Date;
 Date.now = () => now() + ahead;
 

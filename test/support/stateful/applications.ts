@@ -174,8 +174,8 @@ function offeredInstead(
 }
 
 /**
- * Returns the name of these tokens. A repeated response keeps its first name. A second response to
- * the same use has another name.
+ * Returns the name of these tokens. The same response has the same name each time. A different
+ * response to the same use has another name.
  */
 function hold(
   { tokens }: Known,
@@ -192,7 +192,9 @@ function hold(
   return gives;
 }
 
-/** Checks an ID token (AS-11.1): its subject, its audience, and that a published key signed it. */
+/**
+ * Checks an ID token (AS-11.1): its subject, its audience, and its signature by a published key.
+ */
 async function verifyIdToken(
   known: Known,
   node: Node,
@@ -266,7 +268,7 @@ function presented(known: Known, { token, asBearer }: LookUp, path: string): For
   return boundHeaders(KEYS.own, 'GET', `${ISSUER}${path}`, access, { iat });
 }
 
-/** Calls an API of the host's own, which `token()` protects. */
+/** Calls an API of the host that `token()` protects. */
 async function callApi({ server }: Node, request: Request): Promise<Response> {
   const { token } = await import('portico');
   return server.withToken(request, async () => {

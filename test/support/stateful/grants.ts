@@ -1,8 +1,9 @@
 /**
  * The part of the stateful model about codes, tokens and their authorizations (AS-5, AS-9, AS-10).
- * It is a function: from a state and one request, it gives the next state and the response.
- * `world.ts` contains the rest. `history/checker.ts` uses this function to search for an order.
- * Nothing is removed here: an expired value is rejected, whether its row exists or not.
+ * It is a function that computes the next state and the response from a state and one request.
+ * `world.ts` contains the rest. `history/checker.ts` uses the function to search for an order of
+ * operations. The model removes nothing: an expired value is rejected, whether its row exists or
+ * not.
  */
 
 /** Lifetimes in seconds. */
@@ -17,7 +18,8 @@ export interface Lifetimes {
 }
 
 /**
- * An authorization. Codes, tokens and families have names here. Their values come from the server.
+ * An authorization. Codes, tokens and authorizations have names here. Their values come from the
+ * server.
  */
 interface Family {
   readonly client: string;
@@ -27,8 +29,8 @@ interface Family {
   readonly current: string | null;
   readonly currentExpires: number;
   /**
-   * The token whose use issued the current one, and until when that use may be repeated. Null if
-   * there is no such token.
+   * The token whose use issued the current one, and until when a client can repeat that use. Null
+   * if there is no such token.
    */
   readonly previous: { readonly token: string; readonly until: number } | null;
   readonly ended: boolean;
@@ -55,14 +57,14 @@ export interface State {
 export const CODE_FAULTS = ['none', 'verifier', 'redirect', 'missing', 'unknown'] as const;
 
 /**
- * The wrong refresh tokens. Each is a changed token. An `unknown` one names no family. A `used` one
- * names its own family, but is not the current token.
+ * The wrong refresh tokens. Each is a changed token. An `unknown` one names no authorization. A
+ * `used` one names its own authorization, but is not the current token.
  */
 export const REFRESH_FAULTS = ['none', 'unknown', 'used'] as const;
 
 /**
- * A request. `as` is the client that sends it. `name` is the name of the tokens in its response.
- * Tokens that an earlier response already contained keep their name.
+ * A request. `as` is the client that sends it. `name` names the tokens in its response. Tokens that
+ * an earlier response already contained keep their name.
  */
 export type Request =
   | {
@@ -100,14 +102,17 @@ export const NOTHING: State = {
   active: true,
 };
 
-/** A person allows access to the client. Now there is a code. */
+/** The person allows access to the client, which creates a code. */
 export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
   const code = { codeExpires: state.now + lifetimes.code, codeSpent: false };
   const refreshState = { current: null, currentExpires: 0, previous: null };
   return withFamily(state, family, { client, ...code, ...refreshState, ended: false });
 }
 
-/** The person allows the access again before the code was used. Another code replaces it. */
+/**
+ * The person allows the access again before the client used the code. A new code replaces the first
+ * one.
+ */
 export function allowedAgain(state: State, id: string, lifetimes: Lifetimes): State {
   const codeExpires = state.now + lifetimes.code;
   return withFamily(state, id, { ...found(state.families, id), codeExpires });
@@ -171,7 +176,7 @@ function exchange(
   return { state: issued(spent, id, name, lifetimes), answer: 200 };
 }
 
-/** A response that no request has. */
+/** A response that no request gets. */
 const NEVER: Answer = 0;
 
 /** AS-5.4, AS-5.5, AS-5.16, AS-5.17, AS-5.18. */
@@ -198,8 +203,8 @@ function refresh(
 }
 
 /**
- * Whether a used refresh token is still in time for a repeated response (AS-5.18). Other conditions
- * are not checked here.
+ * Whether a client can still get a repeated response for a used refresh token (AS-5.18). Checks
+ * only the time.
  */
 export function isAnsweredAgain(
   { families, now }: State,

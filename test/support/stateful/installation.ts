@@ -21,12 +21,12 @@ import { createLossyStore, type LossyStore } from '../lossy-store.ts';
 import type { Settings } from './world.ts';
 
 /**
- * An application with two processes on one store. It is reset for every run: the tables are empty,
- * and the people and keys are new.
+ * An application with two processes on one store. Every run resets it: empties the tables, and
+ * creates new people and keys.
  */
 export interface Installation {
   readonly nodes: readonly Node[];
-  /** The server for the commands of an operator. Faults do not affect it. */
+  /** The server for an operator's commands. Faults do not affect it. */
   readonly console: AuthorizationServer;
   /** Adds a person with these permissions. */
   addPerson(name: string, permissions: readonly string[]): void;
@@ -38,11 +38,11 @@ export interface Installation {
   /** Returns the time in seconds since 1970. */
   now(): number;
   /**
-   * Ends a process and starts another one in its place. Everything in its memory is lost, and its
-   * store is available again.
+   * Ends a process and starts another one in its place. The new process has an empty memory and an
+   * available store.
    */
   restart(node: number): void;
-  /** If it is not null, each use of a process's store first awaits it. */
+  /** If not null, each use of a process's store first awaits this function. */
   turn: (() => Promise<void>) | null;
   /** Returns the id of the newest authorization. */
   lastAuthorization(): string;
@@ -72,7 +72,7 @@ const PROVIDER = 'people';
 export const reference = (id: string) => ({ provider: PROVIDER, id });
 
 /**
- * The host's own hasher. It resolves at once, so that the order of events depends only on the
+ * The host's own hasher. It resolves immediately, so that the order of events depends only on the
  * store.
  */
 const hasher: PasswordHasher = {
@@ -100,8 +100,8 @@ export async function openEngine(): Promise<Engine> {
   const created = await createDatabase(folder);
   const open = () => openDatabase(created.url, { directory: folder });
   const first = open();
-  // Use the same connection twice, because two SQLite connections in one thread would wait for each
-  // other forever.
+  // Use the same connection twice. Two SQLite connections in one thread would wait for each other
+  // forever.
   const isFile = first.dialect === 'sqlite';
   const stores = isFile ? [first, first] : [first, open()];
   await migrate(first, oauthServerMigrations);
@@ -174,7 +174,8 @@ function serverOn(
     private_key_jwt: true,
     dpop: 'accept',
   });
-  // With this random number, a client that must wait after wrong secrets is let through.
+  // With this random number, the server accepts attempts from a client that must wait after wrong
+  // secrets.
   return createAuthorizationServer({
     publicUrl: ISSUER,
     config,
@@ -271,7 +272,7 @@ function install(
   return installation;
 }
 
-/** Wraps the store. Each use waits for its turn while `turnOf` returns a function. */
+/** Wraps the store. While `turnOf` returns a function, each use waits for its turn. */
 function inTurn(inner: OpenedDatabase, turnOf: () => Installation['turn']): OpenedDatabase {
   return {
     ...inner,

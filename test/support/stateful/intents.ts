@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { CODE_FAULTS, REFRESH_FAULTS } from './grants.ts';
 
 /**
- * The parts of runs. Numbers choose among the things that exist at that time. So a run still has a
- * meaning after fast-check has shortened it.
+ * The parts of runs. Numbers choose among the things that exist at that time. Therefore a run still
+ * makes sense after fast-check has shortened it.
  */
 
 const any = fc.nat({ max: 99 });
@@ -87,8 +87,8 @@ const numbered = <T extends string>(...kinds: readonly T[]) =>
 const rivals = fc.oneof(exchange, refresh).map((one) => [one, { ...one, byOther: !one.byOther }]);
 const together = fc
   .oneof(
-    // Use the current token twice at the same time. Without this, it would rarely happen, because
-    // it is one token of twenty.
+    // Use the current token twice at the same time. Random choices would rarely do this, because
+    // the current token is one of twenty.
     {
       weight: 2,
       arbitrary: refresh.map((one) => [{ ...one, age: 0, byOther: false, wrong: 'none' as const }]),

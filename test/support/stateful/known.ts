@@ -82,9 +82,7 @@ export function nodeOf({ installation }: Known, node: number): Node {
   return at;
 }
 
-/**
- * Returns the person with this public subject. For an unknown subject, returns a text that says so.
- */
+/** Returns the person with this public subject, or a text that says that the subject is unknown. */
 export function subjectNamed({ subjects }: Known, subject: unknown, expected: string): string {
   const known = subjects.get(expected);
   const isOthers = [...subjects].some(([who, each]) => each === subject && who !== expected);

@@ -12,8 +12,8 @@ interface Beside {
 type Way = (token: string, beside: Beside) => string;
 
 /**
- * Changes the second to last letter of the text. It does not change the last one, because some bits
- * of that letter have no meaning.
+ * Changes the second to last letter of the text. Some bits of the last letter have no meaning, so
+ * changing it could have no effect.
  */
 export const altered = (part: string) =>
   `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
@@ -24,8 +24,8 @@ function withPart(token: string, at: number, change: (part: string) => string): 
 }
 
 /**
- * Ways to create a token that names no authorization. Tokens are opaque, so only their parts
- * between dots are moved or changed.
+ * Ways to create a token that names no authorization. Tokens are opaque, so they only move or
+ * change the parts between dots.
  */
 const UNKNOWN: readonly Way[] = [
   (token) => withPart(token, 1, altered),
@@ -40,13 +40,11 @@ const UNKNOWN: readonly Way[] = [
   (_, { code }) => code,
 ];
 /**
- * The refresh grant does not know an access token. The revocation endpoint recognizes it and ends
- * it.
+ * The refresh grant does not accept an access token. The revocation endpoint recognizes an access
+ * token and revokes it.
  */
 const UNKNOWN_TO_REFRESH: readonly Way[] = [...UNKNOWN, (_, { accessToken }) => accessToken];
-/**
- * Ways to create a token that only this authorization can have, but that is not the current one.
- */
+/** Ways to create a token that names this authorization but is not its current token. */
 const USED: readonly Way[] = [
   (token) => withPart(token, -1, altered),
   (token) => withPart(token, -1, () => ''),
@@ -55,7 +53,7 @@ const USED: readonly Way[] = [
   (token, { other }) => withPart(token, -1, () => altered(other.split('.').at(-1) ?? '')),
 ];
 
-/** Returns the text that is presented instead of the refresh token. */
+/** Returns the text to send instead of the refresh token. */
 export function offered(
   token: string,
   wrong: (typeof REFRESH_FAULTS)[number],

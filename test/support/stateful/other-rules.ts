@@ -194,10 +194,7 @@ function introspected(world: World, living: NonNullable<ReturnType<typeof living
   };
 }
 
-/**
- * Returns a person's identity for applications. It is new after everything about the person was
- * erased (AS-31.8).
- */
+/** Returns a person's public subject. The person gets a new one after an erasure (AS-31.8). */
 const subjectOf = (world: World, person: string) =>
   `${person} ${found(world.people, person).erasures}`;
 
@@ -256,7 +253,7 @@ export function reply(world: World, request: Reply, settings: Settings): readonl
   });
 }
 
-/** Repeats the same answer. It must now grant what it granted before. */
+/** Sends the same answer again. The answer must grant the same access as before. */
 function replyAgain(
   world: World,
   { question: id, allows }: Reply,
@@ -266,7 +263,7 @@ function replyAgain(
   const { answered, expires } = found(world.questions, id);
   const isSame = answered?.allows === allows && now(world) < answered.at + settings.code;
   if (!isSame) return only(world, PAGE);
-  // After its expiry, it may have been removed.
+  // After the question has expired, the server may have removed it.
   const gone = expires <= now(world) ? [PAGE] : [];
   const { family } = answered;
   if (family === null) return only(world, redirected('access_denied'), ...gone);
@@ -415,7 +412,7 @@ const endedAll = (world: World, families: readonly string[]): World =>
   families.reduce((each, family) => ({ ...each, grants: ended(each.grants, family) }), world);
 
 /**
- * Revokes an authorization (AS-31.5). If everything about it is gone, the server may not know it.
+ * Revokes an authorization (AS-31.5). If all of its rows were removed, the server may not know it.
  */
 function revokeAuthorization(world: World, family: string): readonly Outcome[] {
   if (found(world.about, family).erased) return only(world, REFUSED);
@@ -424,7 +421,7 @@ function revokeAuthorization(world: World, family: string): readonly Outcome[] {
   return isGone ? [...only(world, REFUSED), ...only(after, DONE)] : only(after, DONE);
 }
 
-/** Whether everything of the authorization has expired. Then it may have been removed. */
+/** Whether all of the authorization's rows have expired. The server may then have removed them. */
 function isOver(world: World, family: string): boolean {
   const { codeExpires, currentExpires } = found(world.grants.families, family);
   const tokens = Object.values(world.grants.accessTokens).filter((each) => each.family === family);
@@ -449,8 +446,8 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
       erasures: found(world.people, person).erasures + 1,
     });
   }
-  // If there are no rows, there is nothing to end. Rows may have been removed, but the subject
-  // stays longer.
+  // Without rows, there is nothing to end. The server may have removed the rows, but stores the
+  // subject for longer.
   return isKnown ? only(after, DONE) : [...only(after, DONE), ...only(world, REFUSED)];
 }
 
@@ -458,8 +455,8 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
 function takeBack(world: World, person: string, client: string): readonly Outcome[] {
   if (!found(world.people, person).active) return only(world, SIGN_IN);
   const families = familiesOf(world, person, client);
-  // You can also revoke an authorization that its client may not use now. It would be valid again
-  // if the client got the grant back.
+  // The person can also revoke an authorization that its client cannot use now. The authorization
+  // would be valid again if the client got the grant back.
   const { grants } = found(world.clients, client);
   const asIfGranted = changed(world, 'clients', client, { grants: [...grants, ...CODE_GRANTS] });
   const listed = families.map((family) => isListed(asIfGranted, family));

@@ -54,10 +54,7 @@ export async function ask(known: Known, request: Ask, at: number): Promise<Answe
   return { is: 'question', scopes: SCOPES.filter((each) => html.includes(LABELS[each])) };
 }
 
-/**
- * Reads a redirect (AS-7.4). It leads to the client, with `state` and `iss`, or to the sign-in
- * page.
- */
+/** Reads a redirect (AS-7.4): to the client, with `state` and `iss`, or to the sign-in page. */
 function redirected(response: Response, { redirectUri }: Pick<KnownClient, 'redirectUri'>): Answer {
   const to = new URL(response.headers.get('location') ?? '', ISSUER);
   if (to.origin === ISSUER && to.pathname === '/login') return { is: 'sign-in' };

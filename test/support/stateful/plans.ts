@@ -28,7 +28,7 @@ export type Plan = (model: Model, real: Real) => Promise<void>;
 
 type Of<Does> = Extract<Intent, { readonly does: Does }>;
 
-/** The people at the start of a run, and the most clients and families that it may have later. */
+/** The people at the start of a run, and the maximum number of clients and authorizations later. */
 const PEOPLE: readonly (readonly string[])[] = [Object.values(PERMISSIONS), ['notes:read'], []];
 const MOST = { clients: 7, families: 12 };
 
@@ -95,7 +95,7 @@ function sentFor(
   const proof = kind === 'bound' && 'proof' in intent ? intent.proof : 'own';
   const send = (request: Request): Sent => ({ request, node: node % NODES });
   if (intent.does === 'exchange') {
-    // A client may exchange the code with any key. So only its own key is used here.
+    // A client can exchange the code with any key, so use only its own key here.
     const proved = proof === 'none' ? 'none' : 'own';
     return send({ kind: 'exchange', family, as, secret, wrong: intent.wrong, proof: proved });
   }
@@ -158,10 +158,7 @@ const ASKED: readonly (readonly string[])[] = [
   ['openid', 'profile', 'email', 'notes:read'],
 ];
 
-/**
- * Connects a client: a person is asked and answers, and the client gets its tokens. It goes as far
- * as possible.
- */
+/** Connects a client as far as possible: asks a person, sends the answer, and gets the tokens. */
 function connect(model: Readonly<Model>, intent: Of<'connect'>): Plan | null {
   const world = worldOf(model);
   if (Object.keys(world.about).length >= MOST.families) return null;
@@ -200,7 +197,7 @@ function together(model: Readonly<Model>, { all }: Of<'together'>): Plan | null 
   if (model.down.some((requests) => requests > 0)) return null;
   const sent = all.map((each) => sentAtOnce(model, each)).filter((each) => each !== null);
   if (sent.length < 2) return null;
-  // Send each request to another process.
+  // Send each request to a different process.
   const [first = { node: 0 }] = sent;
   const spread = sent.map((each, index) => ({ ...each, node: (first.node + index) % NODES }));
   return (now, real) => sendTogether(now, real, spread);
@@ -421,8 +418,8 @@ function updateFor(world: World, does: UpdateIntent, client: string, two: number
 const SAMPLED = 4;
 
 /**
- * Checks that tokens are valid exactly as long as the model says. It introspects some of the issued
- * tokens.
+ * Checks that tokens are valid exactly as long as the model says. Introspects only some of the
+ * issued tokens.
  */
 async function sample(model: Model, real: Real): Promise<void> {
   const node = model.down.findIndex((requests) => requests === 0);

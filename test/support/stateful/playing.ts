@@ -34,13 +34,13 @@ export type Request = TokenRequest | Revocation | LookUp | Ask | Reply | Deed;
 /** A fault in the store of a process during a request. It may continue for some later requests. */
 export interface Fault {
   /**
-   * The kind of fault. The store is away from the start, or is lost with the requested use. In the
-   * second case, the use takes effect or not.
+   * The kind of fault. Either the store is away from the start, or it fails during the requested
+   * use. In the second case, the use takes effect or not.
    */
   readonly is: 'away' | 'lost before' | 'lost after';
   /**
-   * For how many later requests the store stays away. Null means that it is back before the server
-   * asks whether the use took effect.
+   * For how many later requests the store stays away. Null means that it is available again before
+   * the server asks whether the use took effect.
    */
   readonly staysFor: number | null;
 }
@@ -53,9 +53,9 @@ export interface Sent {
 /** What the model knows about a run, and what happened in the run. */
 export interface Model {
   readonly settings: Settings;
-  /** All worlds that are possible until a response decides. There is always at least one. */
+  /** All worlds that fit the responses so far. There is always at least one. */
   worlds: readonly World[];
-  /** For each process, the number of requests for which its store stays away. */
+  /** For each process, for how many more requests its store stays away. */
   readonly down: number[];
   /** The issued tokens, with the oldest first. */
   readonly held: string[];
@@ -67,7 +67,7 @@ export interface Model {
   readonly log: string[];
 }
 
-/** How often each thing happened in all runs together. */
+/** How many times each event happened in all runs together. */
 export interface Counts {
   commands: number;
   requests: number;
@@ -161,7 +161,7 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
   return reply(known, request, found(worldOf(model).questions, request.question), node);
 }
 
-/** Returns the outcomes if nothing was done: a 503, or a refusal that needs no store. */
+/** Returns the outcomes if nothing was done: a 503, or an error response that needs no store. */
 function whileAway(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const unneeded = rules(world, sent, settings).filter(
     ({ answer, world: after }) =>
@@ -171,8 +171,8 @@ function whileAway(world: World, sent: Sent, settings: Settings): readonly Outco
 }
 
 /**
- * Returns the outcomes if it is unknown whether the use took effect: either it did, and the process
- * keeps the response for the same request, or it did not (AS-18.9, AS-18.24).
+ * Returns the outcomes if it is unknown whether the use took effect. If it did, the process keeps
+ * the response for the same request (AS-18.9, AS-18.24).
  */
 function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const { request, node } = sent;
@@ -227,8 +227,8 @@ export async function sendOne(
     if (befalls.staysFor !== null) return inDoubt(world, sent, model.settings);
     const notDone = { answer: UNAVAILABLE, world };
     if (befalls.is === 'lost before') return [notDone];
-    // The server asks whether the use took effect. If it was rejected, nothing more is known, and
-    // the response is for a repetition.
+    // The server asks whether the use took effect. If the rules reject the request, the use did not
+    // take effect, and a 503 is possible too.
     const answered = rules(world, sent, model.settings);
     return answered.some(({ answer: { is } }) => is === 'refused')
       ? [...answered, notDone]
@@ -246,8 +246,8 @@ export async function sendOne(
 }
 
 /**
- * Whether the command is not a request to a process. People, and clients that register, send
- * nothing while the store of a process is away.
+ * Whether the command is not a request to a process. While a process's store is away, people and
+ * clients that register send nothing.
  */
 const onConsole = ({ kind }: Request) => !OF_APPLICATIONS.has(kind);
 const OF_APPLICATIONS: ReadonlySet<string> = new Set([
@@ -260,20 +260,19 @@ const OF_APPLICATIONS: ReadonlySet<string> = new Set([
   'api',
 ]);
 
-/** Sets for how many more requests the store of a process stays away. */
+/** Sets for how many more requests a process's store stays away. */
 function comesBack(model: Model, real: Real, node: number, requests: number): void {
   model.down[node] = requests;
   nodeOf(real.known, node).store.isAway = requests > 0;
 }
 
 /**
- * Sends several requests at the same moment. There must be an order of them that explains the
- * responses.
+ * Sends several requests at the same time. An order of these requests must explain the responses.
  */
 export async function sendTogether(model: Model, real: Real, all: readonly Sent[]): Promise<void> {
   const { installation } = real.known;
-  // The order of the statements at the store is drawn at random. It is the same if the run is
-  // repeated.
+  // The scheduler draws the order of the statements at the store. A repeated run has the same
+  // order.
   installation.turn = () => real.scheduler.schedule(Promise.resolve());
   const answering = Promise.all(all.map((sent) => send(real, model, sent)));
   const answers = await real.scheduler.waitFor(answering).finally(() => (installation.turn = null));
@@ -303,7 +302,7 @@ function orders(indexes: readonly number[]): readonly (readonly number[])[] {
   );
 }
 
-/** Keeps only the worlds in which this would have been the response. */
+/** Keeps only the worlds in which the server would have sent this response. */
 function settle(
   model: Model,
   real: Real,

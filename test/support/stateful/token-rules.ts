@@ -47,7 +47,7 @@ export interface Refresh extends FromClient {
   readonly family: string;
   readonly token: string;
   readonly wrong: (typeof REFRESH_FAULTS)[number];
-  /** Which of the wrong tokens is used. */
+  /** Which wrong token to use. */
   readonly variant: number;
   /** The requested scope. Null leaves it out. */
   readonly scope: readonly string[] | null;
@@ -87,8 +87,8 @@ const INVALID_SCOPE = refused(400, 'invalid_scope');
 export const UNAUTHORIZED_CLIENT = refused(400, 'unauthorized_client');
 
 /**
- * Returns the name of the tokens that a use issues. The name for a code ends with 1, and each
- * refresh adds 1.
+ * Returns the name of the tokens that a use issues. The name after an exchanged code ends with 1.
+ * Each refresh adds 1.
  */
 export function givenBy(request: TokenRequest): string {
   if (request.kind === 'credentials') return request.gives;
@@ -104,7 +104,7 @@ export function sameness(request: TokenRequest): string {
 }
 
 /**
- * Returns whether the client authenticates. There are two results if it is not certain whether the
+ * Returns whether the client authenticates. Returns both results if it is not certain whether the
  * client has ended (AS-5.8, AS-9.1).
  */
 export function isLetIn(world: World, { as, secret }: FromClient): readonly boolean[] {
@@ -158,7 +158,7 @@ function exchange(world: World, request: Exchange, settings: Settings): readonly
   // The code was sent to a redirect URI that the client lost together with the grant.
   if (mayNot.length > 0) return unchanged(spent, INVALID_GRANT, ...mayNot);
   const scopes = inForce(world, family);
-  // The documents do not say whether this uses up the code.
+  // The specification does not say whether this uses up the code.
   if (scopes.length === 0) return [world, spent].flatMap((each) => unchanged(each, INVALID_SCOPE));
   if (client.kind === 'bound' && proof === 'none') {
     return unchanged(world, refused(400, 'invalid_dpop_proof'));
@@ -175,8 +175,8 @@ function refresh(world: World, request: Refresh, settings: Settings): readonly O
   const grants = grantsFor(world, family);
   const { client: owner, current, currentExpires, ended } = found(grants.families, family);
   if (erased || wrong === 'unknown' || owner !== as) return unchanged(world, INVALID_GRANT);
-  // A thief who has only the token cannot use it or end anything with it, because the client must
-  // prove a key.
+  // A thief who has only the token can neither use it nor end the authorization, because the client
+  // must prove a key.
   if (client.kind === 'bound' && proof !== 'own') return unchanged(world, INVALID_GRANT);
 
   const gives = givenBy(request);
@@ -249,9 +249,9 @@ function tokensOf(world: World, name: string, as: string, scopes: readonly strin
 }
 
 /**
- * Answers a use that took effect without a delivered response. The same request gets the response
- * now, but only once (AS-18.24). Returns null if the request is handled as usual, because the
- * authorization has ended or continued in the meantime.
+ * Answers a use that took effect but whose response was not delivered. The same request now gets
+ * the response, but only once (AS-18.24). Returns null if the authorization has ended or was used
+ * since. The usual rules then decide.
  */
 function answeredLate(
   world: World,
@@ -313,8 +313,8 @@ function noted(world: World, client: string): World {
 }
 
 /**
- * Returns the world with the next state of the model of grants. Who may sign in is stored
- * elsewhere.
+ * Returns the world with the next state of the model of grants. The world itself stores which
+ * people may sign in.
  */
 export function withGrants(world: World, state: State): World {
   return { ...world, grants: { ...state, active: true } };

@@ -7,8 +7,8 @@ import { isGood, NOTHING, type Lifetimes, type State } from './grants.ts';
  */
 export interface World {
   /**
-   * Authorizations, their access tokens, and the time in seconds. Who may sign in, and who is
-   * revoked, is stored below.
+   * Authorizations, their access tokens, and the time in seconds. The members below store which
+   * people may sign in and which clients are revoked.
    */
   readonly grants: State;
   readonly about: Readonly<Record<string, About>>;
@@ -20,7 +20,7 @@ export interface World {
   readonly people: Readonly<Record<string, Person>>;
   readonly questions: Readonly<Record<string, Question>>;
   /**
-   * Uses that took effect and got 503. The process keeps the response for the same request
+   * Uses that took effect but got 503. The process keeps the response for the same request
    * (AS-18.24).
    */
   readonly kept: readonly Kept[];
@@ -67,10 +67,7 @@ export interface Client {
 export interface Person {
   readonly active: boolean;
   readonly permissions: readonly string[];
-  /**
-   * How many times everything about the person was erased. After that, applications see a new
-   * person.
-   */
+  /** How many times the person was erased. After an erasure, applications see a new person. */
   readonly erasures: number;
 }
 
@@ -81,7 +78,7 @@ export interface Question {
   readonly scopes: readonly string[];
   readonly expires: number;
   readonly open: boolean;
-  /** The answer. It is missing if there was none, or if it was forgotten. */
+  /** The answer. Missing if there was none, or if the model has forgotten it. */
   readonly answered?: Answered | null;
 }
 
@@ -167,8 +164,8 @@ export function heldBy(
 }
 
 /**
- * Whether an unused client that registered itself has ended (AS-22.7). It is `perhaps` near the
- * limit, because a use is recorded only once a day.
+ * Whether an unused client that registered itself has ended (AS-22.7). The result is `perhaps` near
+ * the limit, because the server records a use only once a day.
  */
 function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perhaps' {
   if (kind !== 'registered') return false;
@@ -178,8 +175,8 @@ function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perh
 }
 
 /**
- * Returns whether the client still exists. There are two results if the server may choose, because
- * one day more or less does not matter.
+ * Returns whether the client still exists. Returns both results if the server can choose, because
+ * it may remove a client a day earlier or later.
  */
 export function lives(world: World, name: string): readonly boolean[] {
   const client = found(world.clients, name);
@@ -199,7 +196,7 @@ export function clientOf({ grants }: World, family: string): string {
 }
 
 /**
- * Returns the authorizations in the form for the model of grants, for a question about this
+ * Returns the authorizations as the model of grants needs them for a request about this
  * authorization.
  */
 export function grantsFor(world: World, family: string): State {
@@ -207,7 +204,7 @@ export function grantsFor(world: World, family: string): State {
   return { ...world.grants, active, revokedClients: [] };
 }
 
-/** What an access token says about its holder. */
+/** What an access token reveals about its holder. */
 export interface Living {
   readonly client: string;
   /** The person. Null for a token of the client itself. */
@@ -219,8 +216,8 @@ export interface Living {
 }
 
 /**
- * Returns what a token says, or null if it is invalid. Its authorization, its client and its
- * account decide at every use (AS-18.3).
+ * Returns what a token reveals, or null if it is invalid. At every use, its authorization, its
+ * client and its account decide whether it is valid (AS-18.3).
  */
 export function livingToken(world: World, token: string, settings: Settings): Living | null {
   const own = world.own[token];
@@ -245,8 +242,8 @@ export function livingToken(world: World, token: string, settings: Settings): Li
 }
 
 /**
- * Returns whether an authorization is listed as active (AS-31.1). There are two results if the
- * documents do not say, for example for a used code without tokens.
+ * Returns whether the server lists an authorization as active (AS-31.1). Returns both results if
+ * the specification does not say, for example for a used code without tokens.
  */
 export function isListed(world: World, family: string): readonly boolean[] {
   const { client, codeSpent, codeExpires, current, currentExpires, ended } = found(

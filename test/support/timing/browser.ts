@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** A browser without a network. It keeps the cookies of all responses, whatever their path. */
+/** A browser without a network. It stores the cookies of all responses, whatever their path. */
 export interface Browser {
   /** Returns the cookies as the value of a header. */
   cookies(): string;

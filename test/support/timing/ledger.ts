@@ -78,7 +78,7 @@ export function keepLedger(): Ledger {
   };
 }
 
-/** Adds up iterations, because it does not matter into how many calls they are divided. */
+/** Adds up iterations, because the number of calls in which they run does not matter. */
 function summed(entries: readonly string[]): readonly string[] {
   const derived = entries.filter((entry) => entry.startsWith(PBKDF2));
   const iterations = derived.reduce((sum, entry) => sum + Number(entry.slice(PBKDF2.length)), 0);

@@ -12,7 +12,7 @@ export async function differencesOf(row: Row, world: World): Promise<readonly st
   const ledger = keepLedger();
   try {
     const answers: unknown[] = [];
-    // Send each request once before. A separate test checks the very first requests.
+    // Send each request once before. A separate test checks the first requests of a process.
     for (const request of pair.requests) answers.push(await answerOf(await world.send(request())));
     const works: (readonly string[])[] = [];
     for (const request of pair.requests) {
@@ -111,8 +111,8 @@ function moreOf(
 }
 
 /**
- * Returns the status and the JSON of a response. A page is left out, because it contains a nonce
- * and the typed text.
+ * Returns the status and the JSON of a response. Leaves out pages, because they contain a nonce and
+ * the typed text.
  */
 async function answerOf(response: Response): Promise<readonly unknown[]> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

@@ -9,13 +9,13 @@ export interface Estimate {
   /** Half of the width of the 99 % interval. */
   readonly margin: number;
   readonly pairs: number;
-  /** How long a request of the second class takes. It is the median. */
+  /** The median duration of a request of the second class. */
   readonly takes: number;
 }
 
 /**
- * The share of the differences that is left out at each end. They come from other work of the
- * machine and from the garbage collector.
+ * The share of the differences to leave out at each end. They come from other work of the machine
+ * and from the garbage collector.
  */
 const TRIMMED = 0.25;
 /** The quantile of the normal distribution for 99 %. */

@@ -15,8 +15,8 @@ export interface RunOptions {
   /** The number of pairs in the first round. */
   readonly pairs: number;
   /**
-   * How many rounds must find the difference beyond the limit, on the same side, before it counts
-   * as real. Each round has twice as many pairs as the round before.
+   * How many rounds must find the difference beyond the limit, on the same side, before the test
+   * reports it. Each round has twice as many pairs as the round before.
    */
   readonly rounds: number;
   /** A round continues until the interval is at most this wide on each side, in nanoseconds. */
@@ -24,7 +24,7 @@ export interface RunOptions {
   /** A round also ends after this many milliseconds. Default: no limit. */
   readonly during?: number;
   /**
-   * Whether a round also ends when the interval is beyond the row's limit. Use it for a known
+   * Whether a round also ends when the interval is beyond the row's limit. Use this for a known
    * difference on a busy machine.
    */
   readonly untilBeyond?: boolean;

@@ -26,9 +26,9 @@ import { hashingWith, withHasher } from '../hashers.ts';
 import { ensureSigningKey } from '../signing-key.ts';
 
 /**
- * The example portal in this process, on SQLite. It has every option that compares something. There
- * is no socket: a request is a function call. Failures are never slowed down, and the clock stands
- * still.
+ * The example portal in this process, on SQLite, with every option that compares something. There
+ * is no socket: a request is a function call. The server never slows down failures, and the clock
+ * stands still.
  */
 export interface World {
   readonly url: string;
@@ -53,16 +53,16 @@ export const GRACE = 'grace@example.com';
 export const PASSWORD = 'portico';
 
 /**
- * How secrets are hashed. `argon2id` is the kit's hasher with little memory. `none` is a fast hash.
- * It shows other differences best, and calls of the hasher are counted elsewhere.
+ * How secrets are hashed. `argon2id` is the kit's hasher with little memory. `none` is a fast hash,
+ * which shows other differences best. Other tests count the calls of the hasher.
  */
 export type Hashing = 'argon2id' | 'none';
 
 export interface WorldOptions {
   readonly hashing: Hashing;
   /**
-   * Whether another server may have hashed secrets with PBKDF2. Then each unknown secret takes that
-   * time.
+   * Whether another server may have hashed secrets with PBKDF2. If so, each unknown secret takes
+   * that time.
    */
   readonly takesImported: boolean;
 }

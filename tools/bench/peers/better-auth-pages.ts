@@ -45,7 +45,7 @@ export function pagesOf(auth: Auth, url: string, own: Credentials) {
   }
 
   /**
-   * Returns what better-auth reads in addition to the body. It is safe to set `Origin`, because
+   * Returns what better-auth reads in addition to the body. Setting `Origin` is safe, because
    * `sameOrigin` has checked it.
    */
   function contextOf(request: IncomingMessage) {
@@ -97,8 +97,8 @@ function forbid(response: ServerResponse): void {
 
 /**
  * Calls the plugin's own introspection in this process. It checks expiry, revocation, client and
- * session, and returns a `sub` only if it found the person. It requires the credentials of the
- * client that got the token.
+ * session, and returns a `sub` only if it found the person. It needs the credentials of the client
+ * that got the token.
  */
 function introspectionOf(auth: Auth, url: string, own: Credentials) {
   const credentials = Buffer.from(`${own.id}:${own.secret}`).toString('base64');

@@ -16,7 +16,7 @@ import { CONSENT_PAGE, pagesOf, SIGN_IN_PAGE } from './better-auth-pages.ts';
 const BASE_PATH = '/api/auth';
 const DAY = 24 * 3600;
 
-/** `cachedClients` are kept in memory. The plugin offers this for trusted clients. */
+/** Keeps `cachedClients` in memory. The plugin offers this for trusted clients. */
 function providerOf(cachedClients: readonly string[]) {
   return oauthProvider({
     loginPage: SIGN_IN_PAGE,
@@ -89,7 +89,7 @@ async function seed(place: Place): Promise<Seeded> {
     redirect_uris: [REDIRECT_URI],
     scope: 'openid profile email offline_access notes:read',
   });
-  // The key set is created on first use. So use it here.
+  // The first use creates the key set, so use it here.
   await auth.api.getJwks();
   const seeded: Seeded = {
     service,

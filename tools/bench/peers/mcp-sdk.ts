@@ -44,7 +44,7 @@ const authenticate = requireBearerAuth({
   },
 });
 
-/** Create the tools once. The SDK leaves this to the application. */
+/** Creates the tools once. The SDK leaves this to the application. */
 const tools = TOOLS.map(({ inputSchema, ...tool }) => ({
   ...tool,
   inputSchema: fromJsonSchema(inputSchema),

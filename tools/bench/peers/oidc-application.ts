@@ -111,7 +111,7 @@ function configuration(place: Place, storage: Storage): Configuration {
     interactions: { url: (_ctx, { uid }) => INTERACTION + uid },
     pkce: { required: () => true },
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // By default, tokens without `offline_access` end with the session. Here the session ends
+    // By default, tokens without `offline_access` end with the session. Here, the session ends
     // before a refresh token does.
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
@@ -185,9 +185,8 @@ async function interact(
 }
 
 /**
- * Returns the account for which a bearer token may use the application's own endpoint, or
- * undefined. Checks the token as the provider's own UserInfo does, including its client, grant and
- * account.
+ * Returns the account for which a bearer token allows the application's own endpoint, or undefined.
+ * Checks the token as the provider's own UserInfo does, including its client, grant and account.
  */
 export async function accountOf(
   { provider, storage }: Opened,

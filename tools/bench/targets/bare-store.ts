@@ -22,10 +22,7 @@ export interface Pair extends NewRow {
   readonly claim: string;
 }
 
-/**
- * Runs statements with the bare driver. They are prepared once, and there is no other code around
- * them.
- */
+/** Runs statements with the bare driver. Prepares each statement once, and runs no other code. */
 export interface Store {
   all(
     sql: string,

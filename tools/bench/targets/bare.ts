@@ -105,7 +105,7 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
   }
 
   /**
-   * Uses up the code or refresh token of a family. `before` are the parameters that come before
+   * Uses up the code or refresh token of an authorization. `before` are the parameters in front of
    * those of the new refresh token.
    */
   async function exchange(
@@ -189,8 +189,8 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
   };
 
   /**
-   * Does the same as Portico: it finds out who is signed in and what the request asks for, and then
-   * sends the page.
+   * Does the same as Portico: reads who is signed in and what the request asks for, and then sends
+   * the page.
    */
   const authorize: Answer = async (incoming, outgoing) => {
     const query = new URLSearchParams((incoming.url ?? '').split('?', 2)[1]);

@@ -16,8 +16,8 @@ import { PERSON, type Place, type Seeded } from '../target.ts';
 import { PATHS, registerClients } from './portico-application.ts';
 
 /**
- * An application without the kit: its own table of people, and its own sessions, which are in
- * memory. It mounts Portico by one of the packages for frameworks.
+ * An application without the kit, with its own table of people and its own sessions in memory. It
+ * mounts Portico with one of the packages for frameworks.
  */
 export interface MountedApplication {
   readonly server: AuthorizationServer;

@@ -11,7 +11,7 @@ import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentele
 import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
-/** Accepts spans and drops them, because the cost of a collector does not belong to the server. */
+/** Accepts spans and drops them. The cost of a collector is not part of the server's cost. */
 const NOWHERE: SpanExporter = {
   export: (_, done) => done({ code: 0 }),
   shutdown: async () => {},

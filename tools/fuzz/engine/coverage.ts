@@ -1,14 +1,15 @@
 import path from 'node:path';
 
 /**
- * The functions that the instrumented code calls, and what they have recorded. Each thread has one.
+ * The functions that the instrumented code calls, and what they have recorded. Each thread has its
+ * own.
  */
 export interface Coverage {
   /** Forgets what was recorded for the last input. */
   begin(): void;
   /**
-   * What was new about the last input. It is `place` if the input entered a place that no input
-   * entered before. It is `count` if it entered a place as often as no input before.
+   * What was new about the last input. `place`: it entered a place for the first time. `count`: it
+   * entered a place more often than any input before.
    */
   news(): 'place' | 'count' | null;
   /** Returns the places that the last input entered. */
@@ -16,13 +17,13 @@ export interface Coverage {
   /** Returns how many places have been entered so far. */
   total(): number;
   /**
-   * Returns how often the last input entered places in total. This measures its work, whatever else
-   * the machine does.
+   * Returns how many times the last input entered places in total. This measures the input's work,
+   * independent of other programs on the machine.
    */
   work(): number;
   /**
    * Pairs of texts that the code compared for the last inputs: the text in the input, and the text
-   * that would have been equal.
+   * that it was compared with.
    */
   readonly compared: readonly (readonly [string, string])[];
   /** Texts in the source. */
@@ -32,7 +33,7 @@ export interface Coverage {
 const MOST_COMPARED = 256;
 const LONGEST = 200;
 
-/** Parts of paths on this machine. They must not be in an input that is kept. */
+/** Parts of paths on this machine. A stored input must not contain them. */
 const OF_THIS_MACHINE = [path.join(import.meta.dirname, '..', '..', '..'), 'portico-fuzz-'];
 
 /** Starts to count for this thread. Call it before any instrumented file is loaded. */

@@ -1,7 +1,8 @@
 import { parseAst } from 'rolldown/parseAst';
 
 /**
- * An instrumented source file. It has the same lines, and calls that count which way the code took.
+ * An instrumented source file. It has the same lines, with calls that count which way the code
+ * took.
  */
 export interface Instrumented {
   readonly code: string;
@@ -40,13 +41,13 @@ const LOOPS: ReadonlySet<string> = new Set([
   'WhileStatement',
   'DoWhileStatement',
 ]);
-/** Methods of a text or a collection. Their argument is worth trying as a part of the input. */
+/** Methods of a text or a collection. The fuzzer tries their argument as a part of the input. */
 const LOOK_UPS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'includes', 'has', 'get']);
 const WORD = /^[\x21-\x7E]{2,60}$/;
 
 /**
  * Instruments TypeScript. The result counts every function, both ways of every branch, and every
- * loop. It also records the texts that are compared, and the texts in the source. Lines do not
+ * loop. It also records the texts that the code compares, and the texts in the source. Lines do not
  * move, so stack traces name the lines of the source.
  */
 export function instrument(code: string, first: number): Instrumented {

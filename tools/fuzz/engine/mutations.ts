@@ -92,7 +92,7 @@ const moved: Mutation = (input, material) => {
   return Buffer.concat([rest.subarray(0, at), input.subarray(from, to), rest.subarray(at)]);
 };
 
-/** Repeats a part many times, so that code that takes quadratic time takes long. */
+/** Repeats a part many times, to find code that takes quadratic time. */
 const pumped: Mutation = (input, material) => {
   const [from, to] = range(input, material);
   if (from === to) return input;

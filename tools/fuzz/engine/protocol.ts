@@ -5,11 +5,11 @@ export interface Order {
   readonly fault: string | null;
   readonly places: number;
   readonly seed: number;
-  /** How long the thread tries inputs, in seconds. If it is 0, it tries only the given inputs. */
+  /** How long the thread tries inputs, in seconds. With 0, it tries only the given inputs. */
   readonly seconds: number;
   /** The inputs to begin with, as lines in the format of `texts.ts`. */
   readonly corpus: readonly string[];
-  /** Whether the thread reports at the end which inputs are worth keeping. */
+  /** Whether the thread reports the inputs to keep when it ends. */
   readonly keeps: boolean;
   /** The number of different findings after which the thread ends. */
   readonly enough: number;
@@ -18,8 +18,8 @@ export interface Order {
 }
 
 /**
- * The layout of the shared memory. It begins with three 32-bit numbers. The last of them asks the
- * thread to end. After them come the bytes of the input.
+ * The layout of the shared memory. It begins with three 32-bit numbers. The last of them tells the
+ * thread to end. The bytes of the input follow.
  */
 export const SHARED = { length: 0, tried: 1, ends: 2, bytes: 16, size: 16 + 1024 * 1024 } as const;
 

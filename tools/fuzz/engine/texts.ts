@@ -1,6 +1,6 @@
 /**
- * Writes an input as a line. Inputs are bytes, and files contain them as lines. Printable ASCII
- * stays unchanged, except that `\` is doubled. Every other byte becomes `\xNN`.
+ * Writes the bytes of an input as a line of a file. Printable ASCII stays unchanged, except that
+ * `\` is doubled. Every other byte becomes `\xNN`.
  */
 export function asLine(input: Uint8Array): string {
   return Buffer.from(input)

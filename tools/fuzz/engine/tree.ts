@@ -36,7 +36,7 @@ export function buildTree(planted: boolean): Tree {
   const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter(
     (file) => !file.endsWith('.test.ts'),
   );
-  // Files that the targets share with the tests are copied unchanged.
+  // Copies the files that the targets share with the tests unchanged.
   const own = filesOf('{tools/fuzz/**/*,test/support/{algorithms,grant-types,profiles}}.ts');
   const hash = createHash('sha256').update(JSON.stringify([planted, 'ways of counting: 1']));
   for (const file of [...sources, ...own])
@@ -58,8 +58,7 @@ function write(
   planted: boolean,
 ): void {
   removeOld();
-  // Write to another name and rename the folder, because another process may be writing the same
-  // folder.
+  // Write to another name and rename the folder, because another process may write the same folder.
   const next = `${folder}.${process.pid}`;
   let places = 0;
   const put = (file: string, code: string) => {

@@ -13,10 +13,7 @@ import {
 } from '../../../packages/portico/src/index.ts';
 import { scratch } from './scratch.ts';
 
-/**
- * A complete application with all features switched on. Its clock moves by a second with each
- * input.
- */
+/** A complete application with all features on. Its clock moves by a second with each input. */
 export interface FuzzedApplication {
   readonly application: Application;
   /** Ends everything that the previous inputs have started or counted. */

@@ -4,9 +4,7 @@ import { hold } from '../target.ts';
 
 const PRIVATE = /"(?:d|p|q|dp|dq|qi|oth|k)":/;
 
-/**
- * Checks what must be true for every client that comes from a stranger, however it was registered.
- */
+/** Checks what must be true for every client that no operator registered. */
 export function checkDescribed(client: ClientMetadata): void {
   const { name, redirectUris, grants, keys, applicationType } = client;
   hold(

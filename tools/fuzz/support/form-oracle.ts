@@ -1,12 +1,12 @@
 /**
- * Returns the pairs of a form. It is a second implementation of WHATWG URL section 5.1. Returns
- * null for bytes that are not UTF-8.
+ * Returns the pairs of a form, or null for bytes that are not UTF-8. This is a second
+ * implementation of WHATWG URL section 5.1.
  */
 export function formPairs(sent: Buffer): readonly (readonly [string, string])[] | null {
   const strict = new TextDecoder('utf-8', { fatal: true });
   let text: string;
   try {
-    // A byte order mark at the start of a body does not belong to the body (Fetch, "text()").
+    // A byte order mark at the start of a body is not part of its text (Fetch, "text()").
     text = strict.decode(sent);
   } catch {
     return null;

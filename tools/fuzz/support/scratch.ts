@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
 
-/** Use memory if there is such a folder, because some targets write a file for each input. */
+/** Prefer a folder in memory, because some targets write a file for each input. */
 const within = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const prefix = `portico-fuzz-${process.pid}-`;
 

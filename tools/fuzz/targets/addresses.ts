@@ -29,7 +29,7 @@ for (const [network, prefix] of [
 ] as const)
   internal.addSubnet(network, prefix, 'ipv6');
 
-/** Returns the address as a URL writes the host (WHATWG). It does not use Node's net. */
+/** Returns the address as a URL writes the host (WHATWG), without Node's net. */
 const written = (address: string) =>
   new URL(`http://${isIPv6(address) ? `[${address}]` : address}/`).hostname.replaceAll(
     /[[\]]/g,
@@ -118,7 +118,7 @@ export const target: Target = {
         'a caller has no address',
       );
       if (trusted === 0) hold(resolved === '192.0.2.1', 'a caller chose an address');
-      // A caller behind a proxy can add anything at the front of the header.
+      // A caller behind a proxy can add any text at the front of the header.
       const more = new Request('https://app.example/', {
         headers: { 'X-Forwarded-For': `6.6.6.6,${text.trim()},198.51.100.9` },
       });

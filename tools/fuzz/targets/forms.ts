@@ -14,8 +14,8 @@ const FORM = 'application/x-www-form-urlencoded';
 const NAMES = ['client_id', 'scope', 'state', 'code', '__proto__', '', 'a'];
 
 /**
- * Returns two requests with this body: one that declares its length, and one with a stream. They
- * are read in different ways.
+ * Returns two requests with this body, which the server reads in different ways: one that declares
+ * its length, and one with a stream.
  */
 function requests(input: Buffer): readonly Request[] {
   const url = 'https://app.example/oauth/token';
@@ -46,7 +46,7 @@ function requests(input: Buffer): readonly Request[] {
 export const target: Target = {
   about: 'bodies and queries of forms: parameters, repeated ones, lengths, UTF-8',
   longest: 70_000,
-  // Most of this time is for the second implementation, with which the pairs are compared.
+  // Most of this time is for the second implementation.
   slowest: 1000,
   seeds: [
     'grant_type=authorization_code&code=abc&redirect_uri=https%3A%2F%2Fclient.example%2Fcb',
@@ -80,7 +80,8 @@ export const target: Target = {
     }
     const [declared = null, streamed = null] = read;
     const expected = formPairs(input);
-    // If the body is read at once, a replacement character that was really sent is also rejected.
+    // A body that declares its length is also rejected if it really contains a replacement
+    // character.
     if (expected !== null && !input.includes('\u{FFFD}'))
       hold(declared !== null || input.length > 65_536, 'a form in UTF-8 was refused');
     hold(
@@ -90,8 +91,8 @@ export const target: Target = {
     for (const pairs of [declared, streamed]) {
       if (pairs === null) continue;
       hold(expected !== null, 'a body that is not UTF-8 was read');
-      // If the input contains bytes beyond ASCII next to escapes that are not UTF-8, Node's
-      // URLSearchParams differs from the standard.
+      // Node's URLSearchParams differs from the standard if the input contains bytes beyond ASCII
+      // next to escapes that are not UTF-8.
       if (/^[\0-\x7F]*$/.test(input.toString('latin1')))
         hold(
           JSON.stringify(pairs) === JSON.stringify(expected),

@@ -21,8 +21,8 @@ const form = (line: string, body: string, ...headers: string[]) =>
   request(line, ['Content-Type: application/x-www-form-urlencoded', ...headers], body);
 
 /**
- * Removes the words of the request from the response. For example, a 404 repeats the path. It does
- * not reveal code, even if the path looks like code.
+ * Removes the words of the request from the response. For example, a 404 repeats the path. A path
+ * that looks like code must not be reported as revealed code.
  */
 function withoutSent(answer: string, sent: string): string {
   const words = sent.match(/[^\s?&=;,"]+/g) ?? [];
@@ -181,8 +181,8 @@ export const target: Target = {
       for (const [, status = '', rest = ''] of answer.matchAll(
         /(?:^|\r\n\r\n|[}>])HTTP\/1\.1 (\d{3}) ([\s\S]*?)(?=$|[}>]HTTP\/1\.1 \d{3} )/g,
       )) {
-        // These errors are also correct: another version of HTTP, and a limit after which the
-        // client may try again.
+        // These errors are correct too: for another version of HTTP, and for a limit after which
+        // the client can try again.
         const isOwn =
           Number(status) < 500 ||
           status === '505' ||

@@ -21,7 +21,7 @@ import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const NOW = 1_800_000_000_000;
 /**
- * Compares names, because the import throws the errors of the built package, and the registration
+ * Compares errors by name: the import throws the errors of the built package, and the registration
  * throws those of the sources.
  */
 const refuses = (error: unknown) =>

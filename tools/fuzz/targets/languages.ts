@@ -17,8 +17,8 @@ import { hold, type Target } from '../target.ts';
 const THERE = ['en', 'de', 'zh-Hans', 'pt-BR', 'ar'];
 
 /**
- * A second implementation of RFC 9110 section 12.4.2: whether a range names this type. It reads the
- * header in another way than the sources do.
+ * A second implementation of RFC 9110 section 12.4.2: whether a range names this type. It parses
+ * the header differently from the sources.
  */
 function names(accept: string, type: string): boolean {
   const ranges = accept.match(/(?:"(?:\\.|[^"\\])*(?:"|\\?$)|[^,"])+/gs) ?? [];

@@ -31,7 +31,7 @@ const WORDS =
   'authorization_details asked openid offline_access ec rsa ed ps |= |. other __proto__ ' +
   `${ISSUER} ${IDP} ${TENANTS} ${API} ${NOW}`;
 
-/** What a request says beside its assertion. Here it is a member of the payload. */
+/** What a request asks for in addition to its assertion. Here, this is a member of the payload. */
 interface Asked {
   readonly scope?: string;
   readonly resource?: string;
@@ -41,7 +41,7 @@ interface Asked {
 const seed = (header: object, payload: object, key: string) =>
   `${JSON.stringify({ typ: TYPE, ...header })}\n${JSON.stringify({ iss: IDP, sub: 'U1', aud: ISSUER, client_id: 'a-client', jti: 'a', iat: NOW, exp: NOW + 60, ...payload })}\n${key}`;
 
-/** What an assertion grants, as far as its claims say. */
+/** What the claims of an assertion allow. */
 interface Rights {
   readonly asked: Asked;
   readonly scopes: readonly string[] | null;
@@ -109,7 +109,10 @@ export const target: Target = {
   },
 };
 
-/** Two issuers, one of which is a tenant's. `used` is what was used before. */
+/**
+ * Returns two issuers, one of them with a tenant. `used` contains the assertions that were used
+ * before.
+ */
 function trustedIssuers(keys: SigningKeys, used: Set<string>): TrustedIssuers {
   const placed = (name: string, kids: readonly string[]) => {
     const file = path.join(scratch(), name);
@@ -151,7 +154,7 @@ function textOr(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What is granted is what both the assertion and the request allow. */
+/** Checks that the granted rights are those that both the assertion and the request allow. */
 function holdRights(payload: JWTPayload, { asked, scopes, resource }: Rights): void {
   for (const name of ['act', 'aud_tenant', 'authorization_details'])
     hold(!Object.hasOwn(payload, name), `${name} was ignored`);

@@ -72,7 +72,7 @@ export const target: Target = {
           () => checkDpopProof(text, request),
         );
         if (proof === null) continue;
-        // Another library must accept the proof, too.
+        // Another library must accept the proof too.
         const { payload, protectedHeader } = await compactVerify(text, EmbeddedJWK, {
           algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
         });

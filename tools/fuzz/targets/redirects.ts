@@ -33,9 +33,8 @@ function registrable(uri: string): void {
       url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
     const isPrivate = type === 'native' && url.protocol.includes('.');
     hold(isWeb || isPrivate, 'a redirect URI of another scheme was taken');
-    // Browsers go to the host that comes first, and people see that host. There must not be another
-    // host after an @.
-    // @.
+    // Browsers open the first host, and people see that host. There must not be another host after
+    // an @.
     if (isWeb)
       hold(/^https?:\/\/[^/?#\\@]+(?:[/?\\]|$)/i.test(uri), 'the host is not what it looks like');
     const answer = redirectWith(uri, RESPONSE);

@@ -7,7 +7,7 @@ import { hold, type Target } from '../target.ts';
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** Returns the letters of a text. It reads the text in another way than the sources do. */
+/** Returns the letters of a text. It reads the text differently from the sources. */
 function lettersOf(text: string): string {
   return Array.from(text.normalize('NFKC').toUpperCase(), (each) =>
     each.replace(/[\p{P}\p{Z}\s]/u, ''),

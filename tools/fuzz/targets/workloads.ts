@@ -17,7 +17,7 @@ const ISSUER = 'https://app.example';
 const CLUSTER = 'https://cluster.example';
 const DOMAIN = 'spiffe://example.org';
 
-/** The pattern of each client, and its subjects, written down again. */
+/** The pattern of each client, and the subjects that match it, written a second time. */
 const CLIENTS = [
   { issuer: CLUSTER, subject: 'system:sa:prod:web', means: /^system:sa:prod:web$/ },
   { issuer: CLUSTER, subject: 'system:sa:prod:*', means: /^system:sa:prod:[\w.-]+$/ },

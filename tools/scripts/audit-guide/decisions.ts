@@ -1,15 +1,15 @@
-/** A decision that lets something through or refuses it, and the code that makes it. */
+/** A decision that accepts or rejects something, and the code that makes it. */
 export interface Decision {
   /** The question that the code answers. */
   readonly question: string;
   /**
-   * Where it is answered: `<file>#<symbol>`, with the file below `packages/`. A symbol is a name at
-   * the top of the file, or `Class.method`.
+   * Where the code answers the question: `<file>#<symbol>`, with the file below `packages/`. A
+   * symbol is a name at the top of the file, or `Class.method`.
    */
   readonly at: readonly string[];
 }
 
-/** The decisions about one subject, in the order in which a request meets them. */
+/** The decisions about one subject, in the order in which a request reaches them. */
 export interface Subject {
   readonly title: string;
   readonly decisions: readonly Decision[];

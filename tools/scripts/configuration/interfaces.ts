@@ -30,7 +30,7 @@ export function interfacesOf(
   const interfaces = new Map(found);
   for (const file of files) {
     const text = readFileSync(path.join(root, file), 'utf8');
-    // Also reads the members that a feature adds to an interface of the core, and a name for one of
+    // Also match the members that a feature adds to an interface of the core, and a name for one of
     // two types.
     for (const [, name = '', more = ''] of text.matchAll(
       /^ {2}interface (\w+) extends (\w+) \{\}$/gm,
@@ -50,7 +50,7 @@ export function interfacesOf(
 function membersOf(body: string): readonly Member[] {
   return [...body.matchAll(MEMBER)].map(([, comment = '', name = '', type = '']) => ({
     name,
-    // Leave out examples. They are for editors.
+    // Leave out examples, which are for editors.
     says: comment
       .replace(/(?:\s*\n\s*\*)*\s*@example[^]*$/, '')
       .replaceAll(/\s*\n\s*\*\s?/g, ' ')

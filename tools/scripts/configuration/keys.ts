@@ -43,8 +43,8 @@ interface Schema {
 }
 
 /**
- * Returns the options that are set in code and not in the configuration, by the function that takes
- * them.
+ * Returns the options that an application sets in code and not in the configuration, by the
+ * function that takes them.
  */
 export function optionsOf(
   root: string,
@@ -196,8 +196,8 @@ function defaultOf({ def }: Schema): unknown {
 // ---------------------------------------------------------------------------------------------
 
 /**
- * Splits a comment such as `How long a code lives, in seconds. Default: 60.` into a sentence and a
- * default.
+ * Splits a comment such as `How long a code is valid, in seconds. Default: 60.` into a sentence and
+ * a default.
  */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
   if (comment.endsWith(' Needed.'))

@@ -1,6 +1,6 @@
 /**
- * The styles of all diagrams. They look the same everywhere: on a card that is light or dark like
- * the reader's system.
+ * The styles of all diagrams. A diagram is on a card that is light or dark like the reader's
+ * system.
  */
 
 const STYLE = `

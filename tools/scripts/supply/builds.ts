@@ -25,8 +25,8 @@ export interface Surroundings {
   readonly timeZone: string;
   readonly locale: string;
   /**
-   * The time that all files of the clone get, in seconds since 1970. If it is missing, the files
-   * keep the time of the clone.
+   * The time that all files of the clone get, in seconds since 1970. If missing, the files keep the
+   * time of the clone.
    */
   readonly fileTime?: number;
 }
@@ -36,7 +36,7 @@ export interface BuildOptions {
   readonly root: string;
   readonly commit: string;
   /**
-   * The folder whose installed packages are used, without network. If it is missing, `npm ci`
+   * The folder whose installed packages the build uses, without network. If missing, `npm ci`
    * installs the packages of the lockfile.
    */
   readonly modules?: string;
@@ -97,7 +97,7 @@ async function inSurroundings(
 ): Promise<{ readonly stdout: string }> {
   const env = {
     HOME: process.env['HOME'],
-    // Run npm with this version of Node, too, because another version may compress differently.
+    // Run npm with this version of Node, because another version may compress differently.
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
     TZ: timeZone,
     LC_ALL: locale,
@@ -107,9 +107,9 @@ async function inSurroundings(
 }
 
 /**
- * Puts the packages of a folder at other paths. Packages that can become part of `dist` are copied,
- * because the build names them by their path. The others are large, so they are symbolic links.
- * Files that tools store there are left out.
+ * Makes the packages of a folder available at other paths. Copies packages that can become part of
+ * `dist`, because the build names them by their path. Links the other packages, because they are
+ * large. Leaves out files that tools store there.
  */
 function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   mkdirSync(to, { recursive: true });

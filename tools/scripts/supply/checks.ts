@@ -10,7 +10,7 @@ export const git = (root: string, ...args: readonly string[]): string =>
 
 /**
  * Returns all reasons why this commit must not be released. With `isTagging`, the tag must not
- * exist yet; otherwise it must point at this commit.
+ * exist yet. Otherwise it must point at this commit.
  */
 export function problemsOf(root: string, isTagging = false): readonly string[] {
   const { version } = readManifest(root);

@@ -89,8 +89,8 @@ export function treeOf(lock: Lock, names: readonly string[]): readonly Installed
 }
 
 /**
- * Returns the folder where Node would find the package for code in `from`. It searches node_modules
- * from the nearest folder upwards.
+ * Returns the folder where Node would find the package for code in `from`: the first match in the
+ * node_modules folders, from the nearest folder upwards.
  */
 export function folderOf(lock: Lock, name: string, from: string): string | null {
   const folder = `${from === '' ? '' : `${from}/`}node_modules/${name}`;

@@ -20,9 +20,9 @@ interface Manifest {
 const NAMES: ReadonlySet<string> = new Set(PACKAGES.map(({ name }) => name));
 
 /**
- * Writes the version to every package.json and to package-lock.json, and turns what is under
- * "Unreleased" in the changelog into the section of this version. Throws an Error if the text is
- * not a version, or if the changelog has nothing under "Unreleased".
+ * Writes the version to every package.json and to package-lock.json. Moves the text under
+ * "Unreleased" in the changelog to a section for this version. Throws an Error if the text is not a
+ * version, or if nothing is under "Unreleased".
  */
 export function prepareRelease(root: string, version: string, now: Date): void {
   if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) throw new Error(`${version} is not a version`);

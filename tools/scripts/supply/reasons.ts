@@ -78,7 +78,7 @@ export const PEERS: Readonly<Record<string, Reason>> = {
 };
 
 /**
- * The packages for working on Portico, in groups. A name that ends in `*` stands for all names with
+ * The packages for working on Portico, in groups. A name that ends in `*` matches all names with
  * this beginning.
  */
 export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: string])[] = [

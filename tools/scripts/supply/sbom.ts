@@ -25,8 +25,8 @@ export interface Sbom {
 
 export interface SbomOptions {
   /**
-   * When it was created, in ISO 8601. A release uses the time of its commit. If it is missing, the
-   * document contains no time.
+   * When the document was created, in ISO 8601. A release uses the time of its commit. If missing,
+   * the document contains no time.
    */
   readonly timestamp?: string;
   /** The SHA-512 of the package, in hexadecimal digits. */

@@ -29,7 +29,7 @@ export interface Origin {
 
 /**
  * Returns the provenance in the formats in-toto (Statement v1) and SLSA (Provenance v1). It is not
- * signed. When a workflow publishes with `--provenance`, npm signs another one.
+ * signed. npm signs a separate one when a workflow publishes with `--provenance`.
  */
 export function provenanceOf(
   files: ReadonlyMap<string, Uint8Array | string>,

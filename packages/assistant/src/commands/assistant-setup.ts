@@ -53,8 +53,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             application,
             json === true ? null : (line) => context.print(line),
           );
-          // Print the secrets even if the file cannot be published, because the secrets are never
-          // shown again.
+          // Print the secrets even if the file cannot be published, because they are never shown
+          // again.
           let written: string | null = null;
           try {
             if (draft !== null && (await publish(context, draft, file))) written = file;
@@ -89,8 +89,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
 }
 
 /**
- * Prints each client as soon as it is registered. With `--json`, prints the registered clients even
- * if a later registration fails.
+ * Prints each client as soon as it is registered. With `--json`, prints the clients that were
+ * registered before a registration failed.
  */
 async function registerClients(
   context: ConsoleContext,

@@ -1,8 +1,8 @@
 import { STATELESS_VERSION } from './versions.ts';
 
 /**
- * How long a client may cache lists and the result of `server/discover`, in milliseconds. These
- * results change only when you deploy a new version of the application.
+ * How long a client can cache lists and the result of `server/discover`, in milliseconds. They
+ * change only when you deploy a new version of the application.
  */
 const FRESH = 300_000;
 

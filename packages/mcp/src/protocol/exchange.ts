@@ -67,12 +67,12 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** The error message for a closed connection. No client receives it. */
+/** The error message for a caller that has disconnected. No client receives it. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
 /**
  * Returns null if the protocol version allows the messages. Otherwise, returns the response that
- * rejects the messages.
+ * rejects them.
  */
 function versionRefusal(
   { count, initializes }: Messages,
@@ -100,10 +100,7 @@ const EVENT_STREAM = {
 };
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
-/**
- * Creates the Response with the request id among its headers. Adding a header to a finished
- * Response takes longer than creating the Response.
- */
+/** Creates a Response that already contains the request id. Adding a header later takes longer. */
 function named(
   request: Request,
   headers: Readonly<Record<string, string>>,
@@ -120,8 +117,8 @@ function named(
 function discard(): void {}
 
 /**
- * Sends each answer as an event when the answer is ready. A tool's notifications are sent before
- * its answer.
+ * Sends each answer as an event as soon as it is ready. Sends a tool's notifications before its
+ * answer.
  */
 function streamEvents(
   requests: readonly JSONRPCRequest[],
@@ -141,8 +138,8 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // Remove the listener. Otherwise, everything that the listener uses could stay in memory
-    // forever.
+    // Remove the listener. Otherwise, the signal could keep everything that the listener uses in
+    // memory forever.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -153,7 +150,7 @@ function streamEvents(
 /** Passes a message to the 2026-07-28 protocol. */
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
-/** Returns the parts of `Caller` for 2026-07-28, where each request is one message. */
+/** Returns the `version` and `room` of a 2026-07-28 caller. Each request is a single message. */
 const alone = () => ({ version: STATELESS_VERSION, room: new ContentRoom() });
 
 async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
@@ -163,7 +160,7 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. The stream opens only when the first event is ready, because some
+ * Sends the answer as an event. Opens the stream only when the first event is ready, because some
  * errors need a different HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
@@ -203,10 +200,7 @@ const KEEP_ALIVE = 15_000;
 const MOST_WAITING = 1024 * 1024;
 const UTF8 = new TextEncoder();
 
-/**
- * Opens a stream of Server-Sent Events. After the stream has ended, it discards everything that is
- * sent to it.
- */
+/** Opens a stream of Server-Sent Events. After its end, it discards everything. */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {
@@ -231,8 +225,8 @@ function openEvents(cancelled: () => void, written: () => void = discard) {
     ),
     send,
     /**
-     * Sends a notification. Discards the notification if too many bytes wait for a client that
-     * reads slowly.
+     * Sends a notification. Discards it if the client reads slowly and too many bytes are already
+     * waiting.
      */
     notify: (text: string) => {
       if ((controller?.desiredSize ?? 0) > 0) send(text);

@@ -13,8 +13,8 @@ import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The parsed body of a request to the MCP endpoint. The body is parsed only once, so the messages
- * that run are the messages that were checked.
+ * The parsed body of a request to the MCP endpoint. Portico parses the body only once, so it runs
+ * exactly the messages that it has checked.
  */
 export interface Messages {
   /** The messages that need an answer. All other messages are notifications and responses. */
@@ -28,8 +28,8 @@ export interface Messages {
   /** The names of the tools that the messages call. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of the requests to cancel. The list is always empty in version 2026-07-28, in which a
-   * client cancels a request by closing its connection.
+   * The ids of the requests to cancel. Always empty in version 2026-07-28, where a client cancels a
+   * request by closing its connection.
    */
   readonly cancelled: readonly RequestId[];
   /** The metadata of a 2026-07-28 request. It is null in other versions. */
@@ -40,8 +40,8 @@ export interface Messages {
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before they run. Returns 0 if the messages are allowed now. Otherwise, returns
- * how many milliseconds to wait.
+ * Counts messages before they run. Returns 0 if they are allowed now. Otherwise, returns how many
+ * milliseconds to wait.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -67,7 +67,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // If the client disconnects, the body counts as empty.
+  // If the client disconnects, treat the body as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -95,8 +95,7 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // A client uses the id to match a response to a request. If two requests had the same id, the
-  // client could not tell their responses apart.
+  // Clients match a response to its request by the id, so two requests cannot have the same id.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
@@ -117,14 +116,13 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // Versions after 2025-03-26 have this header. A request without the header uses 2025-03-26
-  // (MCP-8.8).
+  // Versions after 2025-03-26 require this header. A request without it uses 2025-03-26 (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response, so a batch must not cancel a request that it contains.
-  // Without sessions, a batch cannot cancel any other request.
+  // A cancelled request gets no response, so a batch must not cancel its own requests. Without
+  // sessions, a batch cannot cancel any other request.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
@@ -186,9 +184,9 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 }
 
 /**
- * Creates the error for a body that is rejected before its messages are read. In 2026-07-28, an
- * error contains the request's id. The version is taken from the header, because the body is not
- * read yet.
+ * Creates the error for a body that is rejected before its messages are read. In 2026-07-28, the
+ * error contains the request's id. The version comes from the header, because the body is not read
+ * yet.
  */
 function bodyRefusal(
   code: number,

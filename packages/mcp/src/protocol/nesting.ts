@@ -1,6 +1,6 @@
 /**
- * The maximum nesting of arrays and objects in a body. The limit protects recursive code that reads
- * the body later.
+ * The maximum nesting of arrays and objects in a body. It protects recursive code that reads the
+ * body later.
  */
 export const DEEPEST = 100;
 
@@ -16,7 +16,7 @@ const OBJECT_END = 0x7d;
  * character contains the bytes of brackets.
  */
 export function isTooDeep(json: Uint8Array): boolean {
-  // Each level needs two brackets, so a short text cannot be nested too deep.
+  // Each level needs two brackets, so a short text cannot exceed the limit.
   if (json.length <= 2 * DEEPEST) return false;
   let depth = 0;
   let inText = false;

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../tools/tool-description.ts';
 
 const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 const ENCODED = /^=\?base64\?.*\?=$/;
-/** Matches what a header may contain. Proxies read all other bytes in different ways. */
+/** Matches the characters that every proxy forwards in the same way. */
 const PLAIN = /^[\t\x20-\x7e]*$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -35,8 +35,8 @@ interface RepeatedArgument {
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
-    // If the argument is missing, the header must be missing too, because a proxy may have used the
-    // value of the header.
+    // If the argument is missing, the header must be missing too. A proxy may already have used its
+    // value.
     if (value === null || value === undefined) return headers.has(header);
     return !repeats(decoded(headers.get(header)), value);
   });
@@ -51,8 +51,7 @@ function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Outside the safe range, two different integers can become the same number, so reject such
-  // integers.
+  // Reject integers outside the safe range, because two different ones can become the same number.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }
@@ -75,8 +74,8 @@ const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'exampl
 const known = new WeakMap<JsonSchema, readonly RepeatedArgument[]>();
 
 /**
- * Returns the arguments that the schema marks for headers. Throws if a marked argument cannot be
- * repeated in a header, because clients would not offer the tool.
+ * Returns the arguments that the schema marks for headers. Throws if a header cannot repeat a
+ * marked argument, because clients would not offer the tool.
  */
 export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument[] {
   const before = known.get(schema);
@@ -91,8 +90,8 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
 }
 
 /**
- * Adds the marked arguments in `schema` to `found`. If an argument has no fixed place, `path` is
- * null: in an array, in a choice, or behind a reference.
+ * Adds the marked arguments in `schema` to `found`. `path` is null for arguments without a fixed
+ * place: in an array, in a choice, or behind a reference.
  */
 function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
   if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);

@@ -1,11 +1,10 @@
 import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontextprotocol/server';
 
 /**
- * Returns the value as this protocol type, or null if the value does not match. Call the SDK's
- * schemas only through this function. A schema's check may throw, for example if a value is nested
- * too deep for the stack. The schema then returns a rejecting promise, although its type does not
- * say so. Without this function, the promise would count as valid, because it has no `issues`. The
- * rejection would then end the process.
+ * Returns the value as this protocol type, or null if it does not match. Always call the SDK's
+ * schemas through this function. If a check throws, for example at a value that is nested too deep
+ * for the stack, the schema returns a rejecting promise, although its type does not say so. The
+ * promise has no `issues`, so it would look valid, and its rejection would end the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,
@@ -21,14 +20,14 @@ export function readAs<Name extends SpecTypeName>(
 }
 
 /**
- * The maximum number of values in a client's description of itself. The schemas take up to 200 µs
- * for each value, so a description of 1 MiB would take seconds.
+ * The maximum number of values in a client's description of itself. The schemas need up to 200 µs
+ * per value, so checking a description of 1 MiB would take seconds.
  */
 export const MOST_VALUES = 1000;
 
 /**
- * Like `readAs`, for a client's description of itself and for its answers. Also returns null if the
- * value contains too many values.
+ * Like `readAs`, but also returns null if the value contains too many values. Use it for a client's
+ * description of itself and for its answers.
  */
 export function readShort<Name extends SpecTypeName>(
   type: Name,

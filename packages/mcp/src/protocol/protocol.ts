@@ -23,9 +23,9 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * Implements the MCP versions that use `initialize`. It keeps no state between requests, so any
- * process can answer the next request (MCP-8.12). The SDK's schemas decide whether a message is
- * valid. The SDK's server is not used, because each instance of it serves only one connection
+ * Implements the MCP versions that use `initialize`. Stores nothing between requests, so any
+ * process can answer the next one (MCP-8.12). The SDK's schemas decide whether a message is valid.
+ * Portico does not use the SDK's server, because each instance of it serves only one connection
  * (decision 28).
  */
 export class Protocol {
@@ -94,8 +94,8 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked the token. Check the token again here, so that no tool can
-    // run without a check.
+    // The endpoint has already checked the token. Check it again, so that no tool can run without a
+    // check.
     const refused = callRefusal(config, tool);
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
@@ -141,9 +141,9 @@ function method<Name extends SpecTypeName>(
 
 /**
  * Chooses the protocol version for a client: the newest supported version that is not newer than
- * the requested one. Clients often support older versions than they request, but never newer
- * versions. If all supported versions are newer, returns the latest supported version, as MCP
- * requires (Version Negotiation). Versions are dates, so they can be compared as text.
+ * the requested one. Clients often support older versions than they request, but never newer ones.
+ * If all supported versions are newer, returns the latest, as MCP requires (Version Negotiation).
+ * Versions are dates, so they can be compared as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

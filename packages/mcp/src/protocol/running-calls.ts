@@ -2,9 +2,8 @@ import { token } from 'portico';
 import type { RequestId } from './messages.ts';
 
 /**
- * The tool calls that run in this process. `notifications/cancelled` can end these calls (MCP,
- * Cancellation). A call is removed when it ends, so there are never more entries than running
- * calls.
+ * The tool calls that run in this process. `notifications/cancelled` can cancel them (MCP,
+ * Cancellation). A call is removed when it ends.
  */
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
@@ -38,16 +37,16 @@ export class RunningCalls {
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
     // Without sessions, the endpoint cannot distinguish several calls with the same id, so it
-    // cancels none of these calls.
+    // cancels none of them.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Builds a key from the id of a call and the authorization of the request's token, which stays the
- * same when the client refreshes its token. Returns null if the token belongs to no account: such a
- * call cannot be cancelled. All users of a service share one token, and the ids of each session
- * start at the same number. One user could otherwise cancel another user's call.
+ * Builds a key from the call's id and the authorization of the request's token. The authorization
+ * stays the same when the client refreshes its token. Returns null if the token belongs to no
+ * account, so such a call cannot be cancelled. All users of a service share one token, and each
+ * session numbers its calls from the same start, so one user could cancel another user's call.
  */
 function getKey(id: RequestId): string | null {
   const authorization = token().authorizationId();

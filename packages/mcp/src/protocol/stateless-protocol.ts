@@ -38,10 +38,7 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/**
- * The error that is sent instead of a result. Most errors have status 200, because they are valid
- * answers.
- */
+/** An error instead of a result. Most errors have status 200, because they are valid answers. */
 class Failure {
   readonly error: RpcError;
   readonly status: number;
@@ -113,7 +110,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Keep this inside the `try`, because a question of the tool may not be serializable.
+      // Inside the `try`, because a question of the tool may not be serializable.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {

@@ -10,9 +10,9 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. The request contains its metadata twice: in the body
- * (`_meta`) and in headers. If the body and the headers differ, the server rejects the request,
- * because a proxy may have made decisions based on the headers.
+ * The metadata of a 2026-07-28 request. The request contains it twice: in the body (`_meta`) and in
+ * headers. The server rejects a request in which the two differ, because a proxy may have made
+ * decisions based on the headers.
  */
 export interface RequestMetadata {
   /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */
@@ -20,8 +20,8 @@ export interface RequestMetadata {
 }
 
 /**
- * The header with the protocol version. A request without the header uses the last version that did
- * not have this header.
+ * The header with the protocol version. A request without it uses the last version that did not
+ * require it.
  */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
@@ -47,8 +47,8 @@ const OLDER: Read = { metadata: null };
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // If a message of a batch names the new version, reject the batch. A proxy may treat the batch
-    // as requests of an older version, which does not have these headers.
+    // Reject a batch if one of its messages names the new version. A proxy may treat the batch as
+    // requests of an older version, which does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(
       400,
@@ -70,8 +70,8 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
 }
 
 /**
- * Reads a notification. Version 2026-07-28 defines no notifications over HTTP, only their version
- * header.
+ * Reads a notification. Version 2026-07-28 defines no notifications over HTTP, so only the version
+ * header is checked.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = readMeta(body)?.[META_VERSION] ?? header;
@@ -103,7 +103,7 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
 
 /**
  * Returns the name that the header `Mcp-Name` must repeat. Returns null for a request without a
- * name, which its method rejects later.
+ * name. Its method rejects such a request later.
  */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;
@@ -122,8 +122,8 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header names a version without `initialize`. Unknown older versions are rejected
- * elsewhere.
+ * Whether a header names a version without `initialize`. Another check rejects unknown older
+ * versions.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
@@ -168,8 +168,8 @@ export function mismatchRefusal(message: unknown, header: string): Response {
 }
 
 /**
- * Returns the error for an unsupported version. The error repeats the requested version only if the
- * string looks like a version, because the sender is not trusted.
+ * Returns the error for an unsupported version. Repeats the requested version only if it looks like
+ * a version, because the sender is not trusted.
  */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known =

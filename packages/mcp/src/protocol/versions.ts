@@ -4,12 +4,10 @@ export const KNOWN_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-0
 /** An MCP version. It is a date, so versions can be compared as text. */
 export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
 
-/**
- * The version without `initialize`. Each request is independent and carries its context in `_meta`.
- */
+/** The version without `initialize`. Each request contains its own context in `_meta`. */
 export const STATELESS_VERSION = '2026-07-28';
 /**
- * The version of requests that name no version. Only in this version may a body contain several
+ * The version of requests that name no version. Only in this version can a body contain several
  * messages (MCP 2025-03-26, Batching).
  */
 export const BATCHING_VERSION = '2025-03-26';

@@ -1,9 +1,9 @@
 import type { Guarded } from './tool-access.ts';
 
 /**
- * Reads the rules about who may use a tool or resource that the application registers. `kind` and
- * `name` are for error messages. Throws for invalid values, because an invalid scope must not make
- * the tool or resource public.
+ * Reads who can use a tool or resource that the application registers. `kind` and `name` are for
+ * error messages. Throws for invalid values, because an invalid scope must not make the tool or
+ * resource public.
  */
 export function readGuard(kind: string, name: string, registered: object): Guarded {
   const scope = readScope(kind, name, registered);
@@ -20,5 +20,5 @@ function readScope(kind: string, name: string, registered: object): string | nul
 function isPersonal(kind: string, name: string, registered: object): boolean {
   if (!('personal' in registered)) return false;
   if (typeof registered.personal === 'boolean') return registered.personal;
-  throw new Error(`The ${kind} ${name} must have personal: true or no personal`);
+  throw new Error(`The ${kind} ${name} must have personal: true. To make it public, omit personal`);
 }

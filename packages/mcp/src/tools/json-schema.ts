@@ -9,15 +9,16 @@ export type Check = (value: unknown) => string | null;
  * Compiles a schema. `otherwise` is the problem to return if the validator names no problem. Throws
  * for an invalid schema.
  *
- * The check finds the first problem, and all problems only of a small value. A large value may have
- * many thousands, and with a recursive schema, their number doubles with each level.
+ * The check finds all problems of a small value, and only the first problem of a large value. A
+ * large value may have many thousands of problems. With a recursive schema, their number can double
+ * with each level.
  */
 export function schemaCheck(
   schema: JsonSchema,
   otherwise = 'It does not match the schema.',
 ): Check {
-  // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
-  // which would count as valid.
+  // `$async` is an Ajv extension and not part of JSON Schema. Validation would return a promise,
+  // which would look like a valid result.
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
@@ -49,10 +50,12 @@ function compile(schema: JsonSchema, allErrors: boolean, otherwise: string): Che
   };
 }
 
+/** The check finds all problems of a value with at most this many values and levels. */
 const MOST_OF_A_SMALL_VALUE = 100;
+const LEVELS_OF_A_SMALL_VALUE = 4;
 
 function isSmall(value: unknown): boolean {
-  return isShort(value, MOST_OF_A_SMALL_VALUE) && isShallow(value, 4);
+  return isShort(value, MOST_OF_A_SMALL_VALUE) && isShallow(value, LEVELS_OF_A_SMALL_VALUE);
 }
 
 function isShallow(value: unknown, levels: number): boolean {
@@ -80,6 +83,7 @@ const NAMED: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
   'dependencies',
+  'dependentRequired',
   'dependentSchemas',
   'patternProperties',
   'properties',

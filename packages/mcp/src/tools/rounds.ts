@@ -13,8 +13,8 @@ import type { RegisteredTool } from './tools.ts';
 /** One request of a tool call: the first request, or a later request with answers. */
 export interface Round {
   /**
-   * Returns the call's id. The id is the same in all rounds of a call, and different for every
-   * other call. The id is created on first use.
+   * Returns the call's id. It is the same in all rounds of a call, and different for every other
+   * call. The first use creates it.
    */
   readonly id: () => string;
   /** Returns the answer to a question, or null if the question was not asked or not answered. */
@@ -37,9 +37,8 @@ interface Sealed {
 /**
  * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
  * server stores nothing. It sends the questions and the tool's state to the client in
- * `requestState`, and the client sends `requestState` back. The encryption is bound to the user,
- * client, tool and arguments. If one of these differs, the server cannot decrypt the data (decision
- * 39).
+ * `requestState`, encrypted, and the client sends `requestState` back. The server can decrypt it
+ * only for the same user, client, tool and arguments (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -57,7 +56,7 @@ export class Rounds {
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // If the questions are missing, ignore the answers. The tool asks again.
+    // Without the questions, ignore the answers. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
@@ -104,8 +103,8 @@ export class Rounds {
   }
 
   /**
-   * Returns the name under which a state is encrypted. The name binds the state to the user,
-   * client, tool and arguments.
+   * Returns the purpose of the encryption. It binds the state to the user, client, tool and
+   * arguments.
    */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
@@ -135,14 +134,14 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 }
 
 /**
- * Sorts the members of objects, so that equal arguments give the same text. A client may reorder
- * the members in a later round.
+ * Sorts the members of objects, so that equal arguments give the same text. A client can send the
+ * members in another order in a later round.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Use pairs instead of an object. An object would sort members that look like numbers, and lose
-  // the member `__proto__`.
+  // Use pairs instead of an object, which would sort members that look like numbers, and lose the
+  // member `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

@@ -1,4 +1,4 @@
-/** The value that `reached` resolves to when the time is up. */
+/** The value of `reached` when the time is up. */
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {

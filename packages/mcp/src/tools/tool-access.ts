@@ -1,9 +1,7 @@
 import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
-/**
- * The scope of service tokens. It allows a service to list all tools and to call the public tools.
- */
+/** The scope of service tokens. With it, a service can list all tools and call the public tools. */
 export const SERVICE_SCOPE = 'mcp:service';
 
 /** Whether the request's token has one of the resource's scopes that the server still offers. */
@@ -14,9 +12,9 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 }
 
 /**
- * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
- * clients that no operator registered, omits the service scope: these clients cannot get the
- * service scope, but many of them request every listed scope.
+ * Returns the scopes to list in the resource's metadata and challenges. Omits the service scope if
+ * the server accepts clients that no operator registered. Such clients cannot get the service
+ * scope, but many of them request every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -30,7 +28,7 @@ export function listedScopes(
 export interface Guarded {
   /**
    * Whether the tool or resource acts for a linked account. If false, every token for this endpoint
-   * may use the tool or resource.
+   * allows its use.
    */
   readonly personal: boolean;
   /** The additional scope that the caller's token needs, or null. */
@@ -46,8 +44,8 @@ const OF_TOOLS: RefusalMessages = {
 };
 
 /**
- * Why the request's token may not call a tool. 401: the token has no linked account. 403: the token
- * does not have the scope.
+ * Why the request's token does not allow a tool call. 401: the token has no linked account. 403:
+ * the token does not have the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;
@@ -68,8 +66,8 @@ export function getScope(
 }
 
 /**
- * Returns why the request's token may not use this tool or resource. Returns null if the token may
- * use it.
+ * Returns why the request's token does not allow the use of this tool or resource. Returns null if
+ * the token allows it.
  */
 export function callRefusal(
   { oauth }: McpConfig,

@@ -14,14 +14,11 @@ import { readTrace } from './trace.ts';
 export interface Caller {
   /** A signal that is aborted when the caller disconnects or cancels the call. */
   readonly signal: AbortSignal;
-  /**
-   * Sends a notification's text. If the response can contain only the answer, the text is
-   * discarded.
-   */
+  /** Sends a notification's text. Discards the text if the response can contain only the answer. */
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
-  /** The remaining room for content. All messages of a batch share this room. */
+  /** The remaining room for content, shared by all messages of a batch. */
   readonly room: ContentRoom;
 }
 
@@ -35,8 +32,8 @@ export class ToolCalls {
 
   /**
    * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
-   * `mcp:audit`, each finished call emits an audit event. The event contains the tool, the client,
-   * the user, the outcome and the duration.
+   * `mcp:audit`, each finished call emits an audit event with the tool, the client, the user, the
+   * outcome and the duration.
    */
   async call(
     tool: RegisteredTool,

@@ -7,8 +7,8 @@ import { readAs } from '../protocol/protocol-types.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Hints that tell a client, before it calls a tool, how the tool behaves. Portico itself does not
- * use these hints.
+ * Hints that tell a client, before it calls a tool, how the tool behaves. Portico itself ignores
+ * them.
  */
 export interface ToolAnnotations {
   /** A display name, for clients that do not know `title()`. */
@@ -39,8 +39,8 @@ export interface ToolIcon {
 }
 
 /**
- * The optional parts of a tool's description. Clients display these parts, or use them to decide
- * whether to ask the user before a call.
+ * The optional parts of a tool's description. Clients display them, or use them to decide whether
+ * to ask the user before a call.
  */
 interface Describing {
   title?(): string;
@@ -56,8 +56,8 @@ interface Description {
 }
 
 /**
- * Reads a tool's description. Throws if it has members that MCP does not know, or an icon whose URL
- * is neither https nor a data URI.
+ * Reads a tool's description. Throws if it has members that MCP does not define, or an icon whose
+ * URL is neither https nor a data URI.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

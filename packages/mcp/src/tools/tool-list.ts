@@ -5,7 +5,7 @@ import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
 /**
  * Builds the member `tools` in the result of `tools/list`. The list is the same for every caller
- * (MCP-10.7). The list is built again only after a tool was added.
+ * (MCP-10.7). It is built again only after you add a tool.
  */
 export class ToolList {
   readonly #registry: ToolRegistry;

@@ -5,8 +5,7 @@ import { schemaCheck } from './json-schema.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * A question of a tool. The user answers a form or a page. The client itself answers a client
- * question.
+ * A question of a tool. The user answers a form or a page. The client answers a client question.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
@@ -25,8 +24,8 @@ export interface FormQuestion {
 }
 
 /**
- * A page that the client asks the user to open. Use such a page for data that the client must not
- * see. Your application must track whether the user has finished.
+ * A page that the client asks the user to open. Use a page for data that the client must not see.
+ * Your application must track whether the user has finished.
  */
 export interface PageQuestion {
   /** The text for the user. */
@@ -54,9 +53,9 @@ export interface ToolAnswer {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** A question as it is sent to the client (MCP, InputRequests). */
+/** A question as Portico sends it to the client (MCP, InputRequests). */
 export interface InputRequest {
-  /** The MCP method that the client is asked to run. */
+  /** The MCP method that the client must run. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];
   /** The parameters, as MCP defines them. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -101,9 +100,9 @@ export class ToolQuestions {
 /**
  * Creates questions. Return them from a tool instead of a result. The client asks the questions,
  * and then calls the tool again with the same arguments and the answers (MCP 2026-07-28, Multi
- * Round-Trip Requests). The tool gets `state` back unchanged. The client sees the state only
- * encrypted. The state is valid for `oauth_server:consent_ttl`, and only for the same user, client,
- * tool and arguments.
+ * Round-Trip Requests). The tool gets `state` back unchanged, and the client sees it only in
+ * encrypted form. The state is valid for `oauth_server:consent_ttl`, and only for the same user,
+ * client, tool and arguments.
  */
 export function ask(
   questions: Readonly<Record<string, ToolQuestion>>,

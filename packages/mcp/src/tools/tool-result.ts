@@ -32,8 +32,8 @@ export function content(
 }
 
 /**
- * A result as it is sent. Since 2026-07-28, structured content may be any JSON value. In earlier
- * versions it is an object.
+ * A result as Portico sends it. Since 2026-07-28, structured content can be any JSON value. In
+ * earlier versions, it is an object.
  */
 export interface ToolResult {
   readonly content: CallToolResult['content'];

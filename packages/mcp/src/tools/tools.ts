@@ -23,17 +23,17 @@ export interface ToolCall {
    * caller disconnects, or the caller cancels the call with `notifications/cancelled`. The caller
    * then gets a tool error.
    *
-   * Cancelling works only in the process that receives the notification, only for the same
-   * authorization of a linked account, and only if no other such call has the same id. So with
-   * several processes or service tokens, only the time limit and disconnecting are reliable.
+   * Cancelling works only if the same process receives the notification with a token of the same
+   * authorization, the token has a linked account, and no other such call has the same id. With
+   * several processes or service tokens, rely only on the time limit and on disconnecting.
    */
   readonly signal: AbortSignal;
   /** The distributed trace that the call belongs to. Null if the client sent no trace. */
   readonly trace: TraceContext | null;
   /**
-   * The call's id. The id is the same in all rounds of one call, and different for every other
-   * call. A client may send its answers twice. If your tool must act only once, store this id
-   * together with the result of the action.
+   * The call's id. It is the same in all rounds of one call, and different for every other call. A
+   * client may send its answers twice. If your tool must act only once, store this id together with
+   * the result of the action.
    */
   readonly id: string;
   /**
@@ -54,7 +54,7 @@ export interface ToolCall {
 
 /**
  * A tool that an assistant can call. By default, a tool is public: any application with a token for
- * this server may call the tool.
+ * this endpoint can call it.
  */
 export interface ToolInterface {
   /** The tool's unique name: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
@@ -70,20 +70,19 @@ export interface ToolInterface {
   /** Hints that tell a client how the tool behaves. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema of structured content. If you set this schema, every result contains structured
-   * content, except a tool error. A result that does not match is handled like an exception.
-   * Clients before 2026-07-28 get the schema and the structured content only if the schema
-   * describes an object.
+   * The schema of structured content. If you set it, every result except a tool error contains
+   * structured content. Portico handles a result that does not match like an exception. Clients
+   * before 2026-07-28 get the schema and the structured content only if the schema describes an
+   * object.
    */
   outputSchema?(): JsonSchema;
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. Portico has validated the arguments against the schema. If you return an object,
-   * Portico sends the object as structured content and as JSON text. `content()` is sent unchanged,
-   * and any other value is sent as text. Return `ask()` to ask questions first. If this method
-   * throws, the exception is logged, and the caller only learns that the tool failed. Throw a
-   * ToolError to tell the caller more.
+   * Does the work. Portico has validated the arguments against the schema. Portico sends a returned
+   * object as structured content and as JSON text, `content()` unchanged, and any other value as
+   * text. Return `ask()` to ask questions first. If this method throws, Portico logs the exception,
+   * and the caller learns only that the tool failed. Throw a ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
@@ -99,25 +98,22 @@ export interface UserToolInterface extends ToolInterface {
 }
 
 /**
- * A personal tool with its own scope. If the token does not have the scope, or the account does not
- * have the scope's permission, the call gets 403.
+ * A personal tool with its own scope. The call gets 403 if the token does not have the scope, or
+ * the account does not have the scope's permission.
  */
 export interface ScopedToolInterface extends UserToolInterface {
-  /** The tool's scope. `oauth_server:scopes` must contain this scope. */
+  /** The tool's scope, which must be in `oauth_server:scopes`. */
   scope(): string;
 }
 
-/**
- * Throw this error to send its message to the caller as a tool error. Portico does not log this
- * error.
- */
+/** Throw this error to send its message to the caller as a tool error. Portico does not log it. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
 /**
- * A registered tool with its compiled schemas. Portico reads the tool's description once, at the
- * registration.
+ * A registered tool with its compiled schemas. Portico reads the tool's description once, when you
+ * register the tool.
  */
 export interface RegisteredTool extends Guarded {
   /** The return value of the tool's `name()`. */
@@ -180,7 +176,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
   const description: unknown = tool.description();
   if (typeof description !== 'string')
     throw new Error(`The description() of the tool ${name} is not a string`);
-  // Clients get the schema with well-formed text. Check arguments against the same schema.
+  // Clients get the schema with well-formed text, so check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
     throw new Error(

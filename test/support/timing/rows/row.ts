@@ -3,16 +3,16 @@ import type { ClientRegistration } from 'portico';
 import type { World } from '../world.ts';
 
 /**
- * Two requests that are rejected with the same words. Their time must not reveal which of them was
- * sent.
+ * Two requests that the server rejects with the same error. The response time must not reveal which
+ * of them was sent.
  */
 export interface Row {
   readonly name: string;
   /** What the requests of each class send. */
   readonly classes: readonly [string, string];
   /**
-   * Entries that the ledgers of both requests must contain. Without this, a comparison that both
-   * leave out would not be noticed.
+   * Entries that the ledgers of both requests must contain. Without them, the test would not notice
+   * a comparison that is missing for both requests.
    */
   readonly must: readonly string[];
   /** Entries that one of the requests may have more often. Each takes less than a microsecond. */
@@ -41,8 +41,8 @@ export const A_ROW = { slight: [], limit: LIMITS.row } as const;
 /** For requests with an unknown client. An unknown client id is counted by its hash. */
 export const A_CLIENT = { slight: ['hash sha256'], limit: LIMITS.row } as const;
 /**
- * For requests with an id that may not exist. A missing row causes no comparison: ids are not
- * secrets, and the values behind them are hashed.
+ * For requests with an id that may not exist. A missing row causes no comparison. This is safe,
+ * because ids are not secrets, and the values behind them are hashed.
  */
 export const AN_ID = { slight: ['timingSafeEqual 43'], limit: LIMITS.row } as const;
 
@@ -88,8 +88,8 @@ export const UNKNOWN = 'an unknown client';
 export const HASHED = ['hash sha256', 'timingSafeEqual 43'];
 
 /**
- * Returns a function that creates an expensive value when needed. It creates only a limited number
- * of values, and then repeats them.
+ * Returns a function that creates an expensive value when needed. After a limited number of values,
+ * it repeats them.
  */
 export function cycle<T>(make: () => T): () => T {
   const made: T[] = [];

@@ -23,7 +23,7 @@ function ofSignIns(
   };
 }
 
-// As long as Ada's: the answering page shows it again.
+// As long as Ada's address, because the page shows it again.
 const unknown = () => `${hex().slice(0, 3)}@example.com`;
 export const SIGN_INS: readonly Row[] = [
   ofSignIns(

@@ -19,8 +19,8 @@ export default {
     );
   },
   /**
-   * The configuration reaches the browser as text, without the variables that its functions use. So
-   * set the search options here.
+   * Sets the search options here, because the configuration reaches the browser as text, without
+   * the variables that its functions use.
    */
   enhanceApp({ siteData }: EnhanceAppContext): void {
     siteData.value.themeConfig.search.options.miniSearch = SEARCH;

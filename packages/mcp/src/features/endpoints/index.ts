@@ -18,7 +18,7 @@ export const endpoints: McpFeature = {
 
 /**
  * Returns the settings of an additional endpoint. `challenge` is false here, because the settings
- * of the endpoint's resource decide about challenges.
+ * of the endpoint's resource decide whether the endpoint sends challenges.
  */
 function withOwn(
   { oauth, ...config }: McpConfig,

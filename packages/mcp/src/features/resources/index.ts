@@ -74,8 +74,7 @@ function getMethods(
           version,
         ),
     },
-    // Clients also request the list of templates if the endpoint has resources. The list is always
-    // empty.
+    // Clients request this list if the endpoint has resources. It is always empty.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
       answer: (_, { version }) => getList('resourceTemplates', [], version),

@@ -26,7 +26,7 @@ export class ResourceReads {
 
   /**
    * Returns the content, or an error that does not reveal its cause. Never rejects. With
-   * `mcp:audit`, each read that finishes emits an audit event.
+   * `mcp:audit`, emits an audit event for each read that finishes.
    */
   async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
     const { config, server } = this.#context;
@@ -76,9 +76,7 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/**
- * Returns the content, or an error if the responses to the batch have no room left for the content.
- */
+/** Returns the content, or an error if the content does not fit into the responses to the batch. */
 function answerWith(
   registered: RegisteredResource,
   content: unknown,
@@ -110,6 +108,6 @@ function contents(
     typeof content === 'string'
       ? { text: content }
       : { blob: Buffer.from(content).toString('base64') };
-  // The content may change between requests, so clients must not cache the content.
+  // The content can change between requests, so clients must not cache it.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

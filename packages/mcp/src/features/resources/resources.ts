@@ -14,8 +14,8 @@ export interface ResourceRead {
 }
 
 /**
- * A text or file that clients can read. A tool's result may link to a resource. By default, a
- * resource is public: any application with a token for this server may read the resource.
+ * A text or file that clients can read, for example through a link in a tool's result. By default,
+ * a resource is public: any application with a token for this endpoint can read it.
  */
 export interface ResourceInterface {
   /**
@@ -32,9 +32,9 @@ export interface ResourceInterface {
   /** The media type, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If this
-   * method throws, the exception is logged, and the caller only learns that the resource cannot be
-   * read.
+   * Returns the content, at most 1 MiB. Portico sends a string as text, and bytes as base64. If
+   * this method throws, Portico logs the exception, and the caller learns only that the resource
+   * cannot be read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
@@ -50,15 +50,15 @@ export interface UserResourceInterface extends ResourceInterface {
 }
 
 /**
- * A personal resource with its own scope. If the token does not have the scope, or the account does
- * not have the scope's permission, the request gets 403.
+ * A personal resource with its own scope. The request gets 403 if the token does not have the
+ * scope, or the account does not have the scope's permission.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
-  /** The resource's scope. `oauth_server:scopes` must contain this scope. */
+  /** The resource's scope, which must be in `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** A registered resource. Its description is read once, when the resource is registered. */
+/** A registered resource. Portico reads its description once, when you register it. */
 export interface RegisteredResource extends Guarded {
   /** The return value of the resource's `uri()`. */
   readonly uri: string;
@@ -79,9 +79,9 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if another resource has the same URI, or if the URI is malformed. Also
-   * throws if a part of its description is not a string, if `scope` is not a method, or if
-   * `personal` is not a boolean.
+   * Adds a resource. Throws if another resource has the same URI, if the URI is malformed, if a
+   * part of the description is not a string, if `scope` is not a method, or if `personal` is not a
+   * boolean.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);

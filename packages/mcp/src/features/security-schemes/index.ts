@@ -25,9 +25,8 @@ export const securitySchemes: McpFeature = {
 type Schemes = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Returns the schemes of a tool. The schemes never include `noauth`, because every call needs a
- * token. A public tool accepts any scope for the endpoint, so the list contains only the first
- * scope.
+ * Returns the schemes of a tool. They never include `noauth`, because every call needs a token. A
+ * public tool accepts every scope of the endpoint, so its schemes list only the first scope.
  */
 function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
@@ -35,8 +34,8 @@ function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
 }
 
 /**
- * Also copies the schemes to `_meta`, because some clients read only this copy. Tools have had
- * `_meta` since version 2025-06-18.
+ * Copies the schemes to `_meta` too, because some clients read only this copy. Versions before
+ * 2025-06-18 have no `_meta` in tools.
  */
 function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};

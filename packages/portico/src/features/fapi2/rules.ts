@@ -119,7 +119,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : problem(
             'dpop',
-            `is ${dpop}; set it to require, or remove it (require is the default here)`,
+            `must be "require", not "${dpop}"; remove the setting to use this default`,
           ),
     needs: ({ dpop = 'off' }) => (dpop === 'off' ? 'oauth_server:dpop' : null),
   },
@@ -128,7 +128,12 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     says: 'authenticates clients only by `private_key_jwt`.',
     met: 'profile',
     server: ({ private_key_jwt: takesKeys = true }) =>
-      takesKeys ? null : problem('private_key_jwt', 'is false; set it to true, or remove it'),
+      takesKeys
+        ? null
+        : problem(
+            'private_key_jwt',
+            'must be true, not false; remove the setting to use this default',
+          ),
     needs: ({ private_key_jwt: takesKeys = false }) =>
       takesKeys ? null : 'oauth_server:private_key_jwt',
     client: ({ keys }) =>
@@ -193,7 +198,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : problem(
             'pushed_authorization_requests',
-            `is ${pushed}; set it to require, or remove it (require is the default here)`,
+            `must be "require", not "${pushed}"; remove the setting to use this default`,
           ),
     needs: ({ pushed_authorization_requests: pushed = 'off' }) =>
       pushed === 'off' ? 'oauth_server:pushed_authorization_requests' : null,

@@ -16,7 +16,7 @@ import { scopesInForce } from '../../tokens/scopes.ts';
  * - An authorization from an organization. The user did not allow it.
  * - All authorizations of an unverified client that can receive responses at several places. A user
  *   recognizes such a client by where the response goes, but the authorization does not store this.
- *   Otherwise, one place could get access that the user allowed for another (decision 38).
+ *   Without this rule, one place could get access that the user allowed for another (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

@@ -24,7 +24,7 @@ export const trustedIssuers = defineFeature({
       .filter(([issuer, { asserts }]) => isTrustDomain(issuer) && asserts.includes('people'))
       .map(([issuer]) => ({
         key: `${keyOf(issuer)}:asserts`,
-        message: 'may only be clients, because the issuer is a SPIFFE trust domain',
+        message: "must be ['clients'], because the issuer is a SPIFFE trust domain",
       })),
     // An issuer asserts either people or clients. Otherwise, a program could authenticate with a
     // token about a person.
@@ -32,7 +32,7 @@ export const trustedIssuers = defineFeature({
       .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)
       .map(([issuer]) => ({
         key: `${keyOf(issuer)}:asserts`,
-        message: 'must be people or clients, not both; use two issuers',
+        message: "must be ['people'] or ['clients'], not both; use two issuers",
       })),
   ],
   start: (_, { trusted_issuers: configured = {} }) =>
