@@ -4,6 +4,7 @@ import {
   link,
   mkdir,
   mkdtemp,
+  open,
   readdir,
   readFile,
   rename,
@@ -12,13 +13,23 @@ import {
   symlink,
   utimes,
   writeFile,
+  type FileHandle,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { AUDIT, examine, KeyRotationError, type AuditEvent } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createClock } from './support/clock.ts';
 import {
@@ -116,6 +127,39 @@ async function verifies(idToken: string, set: JSONWebKeySet): Promise<void> {
   const currentDate = new Date(clock.now());
   await jwtVerify(idToken, createLocalJWKSet(set), { currentDate, clockTolerance: 10 });
 }
+
+/** Notes the key files each time their folder is written to disk. A crash loses later changes. */
+async function watchDisk(): Promise<readonly (readonly string[])[]> {
+  const written: (readonly string[])[] = [];
+  const handle = await open(keyPath);
+  const { ino } = await handle.stat();
+  const spy = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, 'sync');
+  await handle.close();
+  onTestFinished(() => spy.mockRestore());
+  spy.mockImplementation(async function sync(this: FileHandle) {
+    if ((await this.stat()).ino === ino) written.push(await keyFiles());
+  });
+  return written;
+}
+const keyFiles = async () => (await readdir(keyPath)).filter((name) => name.endsWith('.json'));
+
+describe('a crash of the machine', () => {
+  // @shows AS-11.12
+  test.each([
+    ['a new key', () => keys().generate()],
+    ['a staged key', () => keys().rotate()],
+    [
+      'a key that replaces another at once, and brings none back',
+      () => keys().rotate({ now: true }),
+    ],
+  ])('does not lose %s', async (_, change) => {
+    const written = await watchDisk();
+    const before = await keyFiles();
+    await change();
+    expect(await keyFiles()).not.toEqual(before);
+    expect(written.at(-1)).toEqual(await keyFiles());
+  });
+});
 
 describe('oauth:keys:rotate', () => {
   // @shows AS-11.10, AS-11.11, AS-11.12

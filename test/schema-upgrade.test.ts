@@ -2,7 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrationsOf } from '@portico/kit';
-import { migrate, openDatabase, type OpenedDatabase, type Migration } from 'portico';
+import {
+  migrate,
+  openDatabase,
+  type Database,
+  type Migration,
+  type OpenedDatabase,
+  type SqlConnection,
+} from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import portal from '../examples/portal/app.ts';
 import { portico, ROOT, type ConsoleResult } from './support/console.ts';
@@ -144,6 +151,58 @@ describe('applying the schema', () => {
       );
       expect(sessions).not.toContain(rows[0]?.id);
       expect(await migrate(other, [step])).toEqual([]);
+    },
+  );
+
+  // @shows AS-20.2
+  test.each(inject('databaseServer')?.startsWith('postgres') === true ? ['PostgreSQL'] : [])(
+    'a run beside a stuck one waits ten minutes on %s, and then says so',
+    async () => {
+      const step: Migration = {
+        name: 'test_0003_limits',
+        async up(schema) {
+          limits.push(await limitOf(schema));
+        },
+      };
+      const limits: unknown[] = [];
+      const limitOf = async (on: Pick<SqlConnection, 'execute'>) =>
+        (await on.execute<{ limit: string }>("SELECT current_setting('lock_timeout') AS limit"))
+          .rows[0]?.limit;
+      /** Notes how long the run waits for the lock, and makes it wait less. */
+      const impatient: Database = {
+        ...other,
+        transaction: (work) =>
+          other.withoutTimeout().transaction((connection) =>
+            work({
+              async execute(sql, parameters) {
+                if (sql.includes('pg_advisory')) {
+                  limits.push(await limitOf(connection));
+                  await connection.execute("SET LOCAL lock_timeout = '50ms'");
+                }
+                return connection.execute(sql, parameters);
+              },
+            }),
+          ),
+      };
+      const withoutMore = { ...impatient, withoutTimeout: () => impatient };
+      const [stuck, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      onTestFinished(() => done.resolve());
+      const before: Migration = {
+        name: 'test_0002_stuck',
+        async up() {
+          stuck.resolve();
+          await done.promise;
+        },
+      };
+      const running = migrate(opened, [before]);
+      await stuck.promise;
+      await expect(migrate(withoutMore, [step])).rejects.toThrow(
+        'Another process is migrating this database and has not finished; try again later',
+      );
+      done.resolve();
+      await running;
+      expect(await migrate(withoutMore, [step])).toEqual(['test_0003_limits']);
+      expect(limits).toEqual(['10min', '10min', '0']);
     },
   );
 });

@@ -165,6 +165,7 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
   : [
       ['a node that has lost its cluster', 1047],
       ['a commit that failed', 1180],
+      ['a member of a MySQL group whose group does not answer', 3100],
       ['a server that ends', 1053],
       ['MySQL that ends a connection that nobody uses', 4031],
     ];
@@ -362,7 +363,7 @@ describe('work that a conflict has rolled back', () => {
     expect(database.retries).toEqual({ statements: 1, transactions: 0 });
   });
 
-  test.each<string | number>(isPostgres ? ['40001', '40P01'] : [1213])(
+  test.each<string | number>(isPostgres ? ['40001', '40P01'] : [1213, 3101])(
     '(%s) again and again is unavailable',
     async (number) => {
       const database = open();

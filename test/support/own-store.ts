@@ -177,8 +177,8 @@ function mariadb(url: string): Driver {
   };
 }
 
-/** The SQLite codes BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. */
-const SQLITE_UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
+/** The SQLite codes BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN and PROTOCOL. */
+const SQLITE_UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14, 15]);
 /**
  * The codes of broken connections, and of conflicts, shortages and shutdowns on PostgreSQL and
  * MySQL.

@@ -82,6 +82,8 @@ describe('the SQLite store', () => {
     expect(open().isUnavailable(wrong)).toBe(false);
     const busy = Object.assign(new Error('database is locked'), { errcode: 261 });
     expect(open().isUnavailable(new Error('outer', { cause: busy }))).toBe(true);
+    const protocol = Object.assign(new Error('locking protocol'), { errcode: 15 });
+    expect(open().isUnavailable(protocol)).toBe(true);
     const closed = new Error("Can't add new command when connection is in closed state");
     expect(open().isUnavailable(closed)).toBe(true);
   });

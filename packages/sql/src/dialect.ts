@@ -115,10 +115,10 @@ export interface SchemaDialect {
    */
   readonly findTable: string;
   /**
-   * Takes the migration lock for the transaction or the session. Waits at most `seconds` if the
-   * engine supports a time limit.
+   * Takes the migration lock for the transaction or the session. Returns false if another process
+   * still has the lock after `seconds`. The transaction must then end.
    */
-  lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
+  lock(connection: SqlConnection, name: string, seconds: number): Promise<boolean>;
   /** Releases the lock if the engine does not release it at the end of the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
   /** Whether a schema change failed because an earlier, interrupted run already made it. */

@@ -37,7 +37,10 @@ export async function migrate(
   const ordered = sorted(migrations);
   const dialect = getDialect(database);
   return waitForLock(database, async (connection) => {
-    await dialect.lock(connection, LOCK_NAME, LOCK_SECONDS);
+    if (!(await dialect.lock(connection, LOCK_NAME, LOCK_SECONDS)))
+      throw new Error(
+        'Another process is migrating this database and has not finished; try again later',
+      );
     try {
       const types = await dialect.columnTypes(connection);
       if (typeof database.schema === 'string')

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { link, lstat, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, openOwnedFolder } from '@portico/sql';
@@ -13,6 +14,9 @@ const DRAFT = /^\.draft-[0-9a-f]{32}$/;
  * time, so no process is still writing an older draft.
  */
 const LEFT_DRAFT = 3_600_000;
+
+/** The error codes of systems and file systems that cannot write a folder to disk by itself. */
+const CANNOT_SYNC = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'EPERM'];
 
 /** The owner of the key directory, and the key files that another user owns. */
 export interface Owners {
@@ -117,6 +121,10 @@ export class KeyFiles {
     const draft = await this.draft(made);
     try {
       await draft.place(name);
+      await this.sync().catch(async (error: unknown) => {
+        await this.remove(name);
+        throw error;
+      });
     } finally {
       await draft.discard();
     }
@@ -130,6 +138,23 @@ export class KeyFiles {
       await unlinkOnce(path.join(folder.path, from));
     } finally {
       folder.close();
+    }
+  }
+
+  /**
+   * Writes the file names to disk, so that a crash of the machine neither loses a new key nor
+   * brings a removed key back.
+   */
+  async sync(): Promise<void> {
+    try {
+      const folder = await open(this.directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+      try {
+        await folder.sync();
+      } finally {
+        await folder.close();
+      }
+    } catch (error) {
+      if (!CANNOT_SYNC.some((code) => hasCode(error, code))) throw error;
     }
   }
 

@@ -149,6 +149,7 @@ export class Rotation {
     const placed: Placed[] = [];
     try {
       await place(placed);
+      if (placed.length > 0) await files.sync();
       return placed;
     } catch (error) {
       for (const { name } of placed) await files.remove(name).catch(() => {});
@@ -215,7 +216,9 @@ export class Rotation {
         (_, index) => (described[index]?.removableAt ?? Number.POSITIVE_INFINITY) <= now,
       );
       if (keys.some(({ file }) => file !== null)) await files.removeLeftDrafts(Date.now());
-      return await this.#removeAll(removable);
+      const removed = await this.#removeAll(removable);
+      if (keys.some(({ file }) => file !== null)) await files.sync();
+      return removed;
     } catch (error) {
       throw notWritten(files.directory, error, 'old keys were not removed. Run the command again');
     }

@@ -48,10 +48,7 @@ export const MYSQL: Dialect = {
       'SELECT GET_LOCK(?, ?) AS taken',
       [name, seconds],
     );
-    if (rows[0]?.taken !== 1)
-      throw new Error(
-        'Another process is migrating this database and has not finished; try again later',
-      );
+    return rows[0]?.taken === 1;
   },
   async unlock(connection, name) {
     await connection.execute('SELECT RELEASE_LOCK(?)', [name]);

@@ -30,6 +30,8 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // A deadlock or, on Galera, an earlier write on another node. Happens during the transaction or
   // at the commit.
   [1213, 'conflict'],
+  // On MySQL's group replication, another member's earlier write won at the commit.
+  [3101, 'conflict'],
   // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports it when a
   // statement changes the schema.
   [1036, 'read-only'],
@@ -44,6 +46,9 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // commit failed with an error that does not show the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
+  // On MySQL's group replication, a commit failed while its member waited for the group, which may
+  // already have received the write.
+  [3100, 'unknown'],
 
   // The driver replaces the code of every error during a TLS handshake with this code.
   ['HANDSHAKE_SSL_ERROR', 'unavailable'],

@@ -1,5 +1,6 @@
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect, Schemas } from '../dialect.ts';
+import { getErrorCodes } from '../meaning.ts';
 import { quotedText } from '../quoting.ts';
 import { postgresMeanings } from './failures.ts';
 
@@ -17,6 +18,8 @@ const COLUMN_TYPES = {
  * same one.
  */
 const ADVISORY_LOCK = 1_347_375_956;
+
+const LOCK_TIMEOUT = '55P03';
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
@@ -51,8 +54,19 @@ export const POSTGRES: Dialect = {
     'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND ' +
     'tablename = ?',
   // The lock is released when the transaction ends.
-  async lock(connection) {
-    await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
+  async lock(connection, _name, seconds) {
+    const { rows } = await connection.execute<{ before: string }>(
+      "SELECT current_setting('lock_timeout') AS before",
+    );
+    await limitLocks(connection, `${seconds}s`);
+    try {
+      await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
+    } catch (error) {
+      if (error instanceof Error && getErrorCodes(error).includes(LOCK_TIMEOUT)) return false;
+      throw error;
+    }
+    await limitLocks(connection, rows[0]?.before ?? '0');
+    return true;
   },
   unlock: async () => {},
   isDoneBefore: () => false,
@@ -61,6 +75,11 @@ export const POSTGRES: Dialect = {
   quoted: quotedText,
   now: 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)',
 };
+
+/** Sets how long later statements of the transaction wait for a lock. */
+async function limitLocks(connection: SqlConnection, limit: string): Promise<void> {
+  await connection.execute("SELECT set_config('lock_timeout', ?, true)", [limit]);
+}
 
 function claimAndInsert(claim: string, table: string, columns: string): string {
   // Cast the times, because PostgreSQL treats a parameter in a SELECT as text.

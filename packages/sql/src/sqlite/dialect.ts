@@ -39,7 +39,7 @@ export const SQLITE: Dialect = {
   roomForUpdates: () => [],
   findTable: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
   // No lock is needed, because an immediate transaction already locks the file.
-  lock: async () => {},
+  lock: async () => true,
   unlock: async () => {},
   isDoneBefore: () => false,
   isAboutFile: isSqliteAboutFile,

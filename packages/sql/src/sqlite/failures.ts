@@ -3,18 +3,21 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
+/** Too many processes took the locks of the write-ahead log at the same time. */
+const PROTOCOL = 15;
+/** Another process has a lock. */
+const WAITING: ReadonlySet<unknown> = new Set([BUSY, LOCKED, PROTOCOL]);
 /**
  * The result codes after which the same call may succeed later. 10, 13 and 14 are IOERR, FULL and
  * CANTOPEN.
  */
-const UNAVAILABLE: ReadonlySet<unknown> = new Set([BUSY, LOCKED, READONLY, 10, 14, 13]);
+const UNAVAILABLE: ReadonlySet<unknown> = new Set([...WAITING, READONLY, 10, 14, 13]);
 /** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
-/** Whether another connection is writing (BUSY and LOCKED). */
+/** Whether the error means that another process has a lock. */
 export function isSqliteBusy(error: unknown): boolean {
-  const code = primaryCode(error);
-  return code === BUSY || code === LOCKED;
+  return WAITING.has(primaryCode(error));
 }
 
 /** Whether the file is read-only or was replaced. A new connection may work. */
