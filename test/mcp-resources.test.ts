@@ -490,9 +490,18 @@ describe('registration', () => {
     [{ title: () => 7 }, 'The title() of the resource app://x is not a string'],
     [{ description: () => null }, 'The description() of the resource app://x is not a string'],
     [{ mimeType: () => 'text\r\nx' }, 'The mimeType() of the resource app://x is not a media type'],
-    [{ scope: 'mcp:orders' }, 'The scope of the resource app://x must be a method that returns it'],
-    [{ scope: undefined }, 'The scope of the resource app://x must be a method that returns it'],
-    [{ scope: null }, 'The scope of the resource app://x must be a method that returns it'],
+    [
+      { scope: 'mcp:orders' },
+      'The scope of the resource app://x must be a method that returns the name of a scope',
+    ],
+    [
+      { scope: undefined },
+      'The scope of the resource app://x must be a method that returns the name of a scope',
+    ],
+    [
+      { scope: null },
+      'The scope of the resource app://x must be a method that returns the name of a scope',
+    ],
     [
       { personal: 'yes' },
       'The resource app://x must have personal: true. To make it public, omit personal',

@@ -1404,7 +1404,7 @@ describe('registering tools', () => {
     [
       'a scope that is not a method, and would leave the tool public',
       [{ ...toolNamed('x', () => 1), scope: 'orders:read' }],
-      'The scope of the tool x must be a method that returns it',
+      'The scope of the tool x must be a method that returns the name of a scope',
     ],
     [
       'a tool that does not say whether it is personal',

@@ -320,7 +320,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     const other = { ...question.fields, decision: 'deny' };
     expect(await linesOf(await visitor.post(question.action, other))).toEqual([
       expect.objectContaining({
-        detail: 'the consent request was allowed before',
+        detail: 'the consent request was already allowed',
         clientId: client.id,
       }),
     ]);

@@ -136,7 +136,9 @@ function remembering(most: number): (...given: Parameters<Claim>) => boolean {
     const isDue = Math.abs(now - sweptAt) >= SWEEP_INTERVAL;
     if (size >= sweepAt || (!hasRoom() && isDue)) sweep(now);
     if (!hasRoom())
-      throw new RememberedError(`${size} of at most ${most} proofs are remembered for all keys`);
+      throw new RememberedError(
+        `dpop.remembered allows ${most} proofs in all, and ${size} are remembered now`,
+      );
     const proofs = keys.get(thumbprint) ?? new Map<string, number>();
     keys.set(thumbprint, proofs.set(hash, expiresAt));
     size++;

@@ -19,14 +19,14 @@ import type {
 } from './schema.ts';
 
 /**
- * Applies the missing steps in the order of their names. Returns the names of the steps that it
- * applied. If two processes migrate at the same time, the second waits for the first.
+ * Applies the pending steps in the order of their names. Returns the names of the steps that it
+ * applied. If two processes migrate at the same time, the second process waits for the first.
  *
  * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
- * separately. An interrupted step therefore remains marked as begun, and runs again.
+ * separately: an interrupted step stays marked as started, and runs again at the next migration.
  *
- * A store from `openDatabase` runs the steps without time limits, because schema changes can be
- * slow. `onStep` is called before each step, inside the transaction. It must not use the store.
+ * Steps of a store from `openDatabase` have no time limit, because schema changes can be slow.
+ * `onStep` is called before each step, inside the transaction. It must not use the store.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },

@@ -24,10 +24,7 @@ export interface WaitingRead extends Read {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * The maximum number of reads that are sent together. More reads would wait too long for each
- * other.
- */
+/** The maximum number of reads in one batch. In a larger batch, each read would wait too long. */
 const MOST_TOGETHER = 32;
 
 /** The maximum number of parameters of a read that is sent together with others. */

@@ -31,10 +31,10 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys at once?',
       says:
-        'Do this if a key may be stolen. The new keys sign at once and all others are ' +
-        'removed. ID tokens from the old keys are refused ' +
-        'from then on. Applications that cache the key set refuse new ID tokens until they ' +
-        'fetch it again. Access tokens and refresh tokens stay valid.',
+        'Do this if a key may have been stolen. New keys sign immediately, and all old keys are ' +
+        'removed. ID tokens that the old keys signed are then refused. Applications that cache ' +
+        'the key set refuse new ID tokens until they fetch the key set again. Access tokens and ' +
+        'refresh tokens stay valid.',
       button: 'Replace them at once',
     },
   ],

@@ -8,8 +8,8 @@ import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
 /**
- * The maximum number of clients to read for one page. The page can show all of these clients, even
- * if each client has a previous secret.
+ * The maximum number of clients to read for one page. The page shows each of these clients that
+ * has a previous secret, in the worst case all of them.
  */
 const EXAMINED = 5000;
 

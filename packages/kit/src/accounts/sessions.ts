@@ -28,9 +28,9 @@ export class Sessions {
 
   /**
    * - `lifetime` is how long a session lasts after its last use, in seconds.
-   * - `tokenSchemes` are the `Authorization` schemes of requests with an access token, besides
-   *   Bearer, such as DPoP.
-   * - `clock` returns milliseconds since 1970.
+   * - `tokenSchemes` are the `Authorization` schemes that carry an access token, in addition to
+   *   Bearer. An example is DPoP.
+   * - `clock` returns the time in milliseconds since 1970.
    * - `tellsEnd` is called when sessions end.
    */
   constructor(

@@ -14,7 +14,9 @@ function readScope(kind: string, name: string, registered: object): string | nul
   if (!('scope' in registered)) return null;
   const { scope } = registered;
   if (typeof scope === 'function') return String(scope.call(registered));
-  throw new Error(`The scope of the ${kind} ${name} must be a method that returns it`);
+  throw new Error(
+    `The scope of the ${kind} ${name} must be a method that returns the name of a scope`,
+  );
 }
 
 function isPersonal(kind: string, name: string, registered: object): boolean {

@@ -171,7 +171,9 @@ function compileSchema(
 function readTool(tool: ToolInterface): RegisteredTool {
   const name: unknown = tool.name();
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
-    throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
+    throw new Error(
+      `The tool name ${JSON.stringify(name)} must have 1 to 128 of these characters: A-Z a-z 0-9 _ - . /`,
+    );
   }
   const description: unknown = tool.description();
   if (typeof description !== 'string')

@@ -20,7 +20,7 @@ export function answeredBefore(
 ): AuthorizationPageError {
   const [key, detail] =
     outcome === 'allowed'
-      ? (['error.allowed_before', 'the consent request was allowed before'] as const)
+      ? (['error.allowed_before', 'the consent request was already allowed'] as const)
       : (['error.denied_before', 'the consent request was denied before'] as const);
   return new AuthorizationPageError(page(key, { path: accessPath }), detail, {
     link: { href: accessPath, text: { key: 'applications.title' } },

@@ -53,7 +53,7 @@ export interface PageText {
   readonly message: Text;
 }
 
-/** Returns a page's texts: the messages `….title` and `….message`. Both use these values. */
+/** Returns a page's title and message. `values` fills the placeholders of both. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }

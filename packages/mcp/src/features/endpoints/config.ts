@@ -57,9 +57,9 @@ export interface McpEndpointInput {
 
 export interface EndpointsConfig {
   /**
-   * Additional MCP endpoints by path, below `base_path`. Each endpoint has its own tools, and its
-   * own resource in `oauth_server:resources`. The resource's `challenge` decides whether the
-   * endpoint sends challenges. Default: none.
+   * Additional MCP endpoints. The keys are paths below `base_path`. Each endpoint has its own
+   * tools, and its own resource in `oauth_server:resources`. If the resource's `challenge` is on,
+   * the endpoint sends challenges. By default, there are no additional endpoints.
    */
   readonly endpoints?: Readonly<Record<string, McpEndpointInput>> | undefined;
 }

@@ -115,7 +115,9 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   }
   // An invalid `scope` must not make the resource public.
   if ('scope' in resource && typeof resource.scope !== 'function') {
-    throw new Error(`The scope of the resource ${uri} must be a method that returns it`);
+    throw new Error(
+      `The scope of the resource ${uri} must be a method that returns the name of a scope`,
+    );
   }
   const mimeType = readText(uri, 'mimeType', resource);
   if (mimeType !== null && !MEDIA_TYPE.test(mimeType)) {

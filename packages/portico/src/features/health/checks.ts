@@ -37,7 +37,7 @@ export function healthChecks({
       const missing = await pending();
       if (missing.length > 0)
         throw new Error(
-          `Schema steps are not applied: ${missing.join(', ')}; run npx portico db:migrate up`,
+          `These migrations are not applied: ${missing.join(', ')}. Run npx portico db:migrate up`,
         );
       return true;
     },

@@ -58,10 +58,7 @@ const addLinkRemove: AddCommands = (program, context) => {
 const addAllow: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:allow')
-    .description(
-      'let an organization give access to a client again, after a person or operator ended ' +
-        'that access',
-    )
+    .description('let an organization give access again after a person or operator ended it')
     .argument(
       '[client_id]',
       'the client; if you omit it, all clients except those whose access was ended individually',

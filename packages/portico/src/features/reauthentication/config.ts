@@ -17,7 +17,7 @@ export const reauthenticationShape = {
         .string({ error: 'must be a string' })
         .regex(
           ACR,
-          'must have 1 to 255 printable ASCII characters, without spaces, quotes and backslashes',
+          'must have 1 to 255 printable ASCII characters, and no spaces, quotes or backslashes',
         ),
       { error: "must be a list, for example ['urn:example:silver', 'urn:example:gold']" },
     )
