@@ -122,6 +122,11 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
       ['too many failed connections of a machine', 1129, (on) => on.execute(raised(1129))],
       ['a disk that is full', 1021, (on) => on.execute(raised(1021))],
+      ['memory that is full', 1041, (on) => on.execute(raised(1041))],
+      ['too many threads', 1135, (on) => on.execute(raised(1135))],
+      ['too many locks', 1206, (on) => on.execute(raised(1206))],
+      ['too many transactions', 1637, (on) => on.execute(raised(1637))],
+      ['MySQL that was taken offline', 3032, (on) => on.execute(raised(3032))],
       [
         'too many connections of one account, by the server',
         1203,

@@ -12,6 +12,13 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // The disk is full for a temporary file (1021) or for a table (1114).
   [1021, 'unavailable'],
   [1114, 'unavailable'],
+  // The server has no memory, threads, locks or transactions left.
+  [1041, 'unavailable'],
+  [1135, 'unavailable'],
+  [1206, 'unavailable'],
+  [1637, 'unavailable'],
+  // An administrator or a failover took MySQL offline.
+  [3032, 'unavailable'],
   // An administrator stopped the statement.
   [1317, 'unavailable'],
   // The server is shutting down, or the connection was killed. This can happen even after the
