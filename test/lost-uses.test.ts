@@ -206,15 +206,6 @@ describe('a use that arrives at the database late', () => {
       });
       expect(revoked.status).toBe(200);
       expect((await refresh(portal, client, next)).status).toBe(400);
-      // The same is true for the revocation of an access token, which leaves no row to revoke.
-      const { access_token: access } = await obtainTokens(portal, client, ADA);
-      const revokeAccess = () => revokeToken(portal, client, access);
-      const ended = await restarting(revokeAccess, async (lost) => {
-        expect(lost.status).toBe(503);
-        return untilAnswered(revokeAccess, is503);
-      });
-      expect(ended.status).toBe(200);
-      expect(await introspect(portal, access)).toEqual({ active: false });
       // The same is true for a person's revocation. The page then lists nothing to revoke.
       await obtainTokens(portal, client, ADA);
       const ada = await portal.signedIn(ADA);

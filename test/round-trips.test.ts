@@ -156,8 +156,7 @@ describe('round trips to the server', () => {
       refresh: 6 + more,
       'own API': 3,
       revocation: 3,
-      // On PostgreSQL, an earlier revocation is confirmed by a write.
-      'revocation of what is gone': isPostgres ? 5 : 4,
+      'revocation of what is gone': 4,
       'revocation of the authorization': 5,
     });
   });

@@ -50,11 +50,7 @@ export class RevokeEndpoint {
     const refreshToken = await store.refreshTokens.findRefreshToken(
       parseRefreshToken(token).offered,
     );
-    if (refreshToken === null || refreshToken.family.clientId !== clientId) {
-      // An earlier request may have revoked the token.
-      await store.accessTokens.confirmRevoked(clientId);
-      return;
-    }
+    if (refreshToken === null || refreshToken.family.clientId !== clientId) return;
     const { id: authorization, person } = refreshToken.family;
     if (await store.authorizations.revokeFamily(authorization, clock())) {
       await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'client' });

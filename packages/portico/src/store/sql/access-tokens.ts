@@ -13,7 +13,7 @@ import { givenBy } from '../given-access.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
-import { confirmRevocation, insertInto, words } from './statements.ts';
+import { insertInto, words } from './statements.ts';
 
 /**
  * Reads and writes access tokens (`oauth_access_tokens`). Ids increase with time, so new rows are
@@ -58,14 +58,6 @@ export class AccessTokenRecords {
     // server, which rejects the DELETE.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
-  }
-
-  /**
-   * Makes the revocation of this client's access tokens durable. Writes the client's row, because
-   * revoked access tokens have none.
-   */
-  confirmRevoked(clientId: string): Promise<void> {
-    return confirmRevocation(this.#database, 'oauth_clients', 'client_id = ?', [clientId]);
   }
 
   /** Issues a token to the application itself, without an authorization. */
