@@ -792,7 +792,13 @@ describe('a started application', () => {
     ];
     for (const headers of others)
       expect((await send(headers, new URLSearchParams(names))).status).toBe(403);
-    for (const [type, body] of [[], ['application/json', 'null'], ['text/plain', 'a=b']])
+    const odd = JSON.stringify({ ...names, return_to: { toString: 1 } });
+    for (const [type, body] of [
+      [],
+      ['application/json', 'null'],
+      ['application/json', odd],
+      ['text/plain', 'a=b'],
+    ])
       expect(
         (await send(type === undefined ? {} : { 'Content-Type': type }, body)).status,
       ).lessThan(500);

@@ -53,6 +53,17 @@ const LONG_URL = `https://shop.example/${'x'.repeat(2048)}`;
 
 const PARSED = '{"__proto__":{"b":2},"a":1}';
 
+/** Recursive schemas with two alternatives that differ only after the recursion. */
+const AMBIGUOUS: Readonly<Record<string, (kind: string) => object>> = {
+  union: (kind) => ({
+    type: 'object',
+    properties: { child: { $ref: '#/$defs/node' } },
+    required: [kind],
+  }),
+  allOf: (kind) => ({ allOf: [{ $ref: '#/$defs/base' }, { required: [kind] }] }),
+  sibling: (kind) => ({ $ref: '#/$defs/base', required: [kind] }),
+};
+
 const TOOLS: readonly ToolInterface[] = [
   toolNamed('wrong', () => content(wrongBlocks as Parameters<typeof content>[0])),
   toolNamed('parsed', () => JSON.parse(PARSED) as unknown),
@@ -141,6 +152,16 @@ const TOOLS: readonly ToolInterface[] = [
     },
     required: ['where', 'names'],
   }),
+  ...Object.entries(AMBIGUOUS).map(([name, alternative]) =>
+    toolNamed(`ambiguous ${name}`.replace(' ', '_'), () => 'accepted', {
+      type: 'object',
+      $defs: {
+        base: { type: 'object', properties: { child: { $ref: '#/$defs/node' } } },
+        node: { anyOf: ['a', 'b'].map(alternative) },
+      },
+      properties: { tree: { $ref: '#/$defs/node' } },
+    }),
+  ),
   toolNamed('list', () => [1, 2]),
   toolNamed('nothing', () => undefined),
   toolNamed('date', () => new Date(0)),
@@ -897,6 +918,21 @@ describe('what a tool receives and returns', () => {
     const text = `The arguments do not match the schema: ${missing.join(', ')}`;
     expect(result).toEqual({ content: [{ type: 'text', text }], isError: true });
   });
+  // @shows MCP-5.7
+  test.each(Object.keys(AMBIGUOUS))(
+    'a small call is answered, although its check would take forever: %s',
+    async (name) => {
+      const nested = (levels: number, member: object): object =>
+        levels === 0 ? member : { ...member, child: nested(levels - 1, member) };
+      const calls = (tree: object) => answerOf(send(calling(`ambiguous_${name}`, { tree })));
+      for (const member of [{}, { b: 1 }]) {
+        const { result } = await calls(nested(60, member));
+        expect(JSON.stringify(result).length).toBeLessThan(20_000);
+      }
+      expect((await calls(nested(5, { b: 1 }))).result).not.toHaveProperty('isError');
+      expect((await calls(nested(5, {}))).result).toMatchObject({ isError: true });
+    },
+  );
   // @shows MCP-5.7
   test('a required member is not one that each object inherits', async () => {
     const missing = await answerOf(send(calling('inherited')));

@@ -22,32 +22,62 @@ export function schemaCheck(
   if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
-  const followed = withoutNullable(schema) as JsonSchema;
-  const findFirst = compile(referencesLast(followed) as JsonSchema, false, otherwise);
-  const findAll = compile(followed, true, otherwise);
+  const findFirst = compile(copySchema(schema, referencesLast), false, otherwise);
+  const findAll = compile(copySchema(schema), true, otherwise);
   return (value) => {
     try {
       const first = findFirst(value);
-      return first === null || !isSmall(value) ? first : (findAll(value) ?? first);
+      const problem = first === null || !isSmall(value) ? first : (findAll(value) ?? first);
+      return problem === null || problem.length <= LONGEST_PROBLEM ? problem : otherwise;
     } catch {
-      // Ajv fails to compare objects that have a member such as `valueOf`.
+      // Ajv fails to compare objects that have a member such as `valueOf`. Or the value would need
+      // too many visits.
       return otherwise;
     }
   };
 }
 
+/** Of alternatives that all fail, the validator names all problems. */
+const LONGEST_PROBLEM = 10_000;
+
 /**
  * Compiles a schema with a separate validator. A shared validator would confuse two schemas with
  * the same `$id`: it would use the first schema for both.
  */
-function compile(schema: JsonSchema, allErrors: boolean, otherwise: string): Check {
+function compile(schema: object, allErrors: boolean, otherwise: string): Check {
   const validator = new AjvJsonSchemaValidator();
-  followJsonSchema(validator, schema, allErrors);
-  const validate = validator.getValidator({ ...schema });
+  const visits = new Visits();
+  followJsonSchema(validator, { schema, allErrors, visits });
+  const validate = validator.getValidator(schema);
   return (value) => {
+    visits.begin();
     const result = validate(value);
     return result.valid ? null : (result.errorMessage ?? otherwise);
   };
+}
+
+/** A keyword next to each reference. It counts how often the validator follows references. */
+const VISIT = 'portico:visit';
+/** A value of 1 MiB with a useful schema needs far fewer visits. They take part of a second. */
+const MOST_VISITS = 200_000;
+
+/**
+ * Limits how often one check follows references. If several alternatives of a recursive schema fit
+ * equally well, each level of the value doubles the number of visits.
+ */
+class Visits {
+  #count = 0;
+
+  begin(): void {
+    this.#count = 0;
+  }
+
+  /** Throws if this check has used up its visits. */
+  count(): true {
+    this.#count += 1;
+    if (this.#count > MOST_VISITS) throw new Error('The value needs too many visits');
+    return true;
+  }
 }
 
 /** The check finds all problems of a value with at most this many values and levels. */
@@ -89,33 +119,37 @@ const NAMED: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
+const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
+
 /**
- * Copies a schema without `nullable`. JSON Schema does not have this keyword, but Ajv follows it.
+ * Copies a schema without `nullable`: JSON Schema does not have this keyword, but Ajv follows it.
+ * Adds `VISIT` next to each reference. `order` puts the members of each object in order.
  */
-function withoutNullable(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutNullable);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return mapMembers(schema, (value, keyword) => {
+function copySchema(schema: object, order = (members: object): object => members): object {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    return typeof value === 'object' && value !== null ? copySchema(value, order) : value;
+  };
+  const copied = mapMembers(schema, (value, keyword) => {
     if (VALUES.has(keyword)) return value;
     if (keyword === 'nullable') return undefined;
     const isNamed = NAMED.has(keyword) && typeof value === 'object' && value !== null;
-    return isNamed ? mapMembers(value, withoutNullable) : withoutNullable(value);
+    return isNamed ? order(mapMembers(value, copy)) : copy(value);
   });
+  const refers = REFERENCES.some((keyword) => Object.hasOwn(schema, keyword));
+  return order(refers ? { [VISIT]: true, ...copied } : copied);
 }
 
-const REFERENCE = /"\$(?:ref|dynamicRef|recursiveRef)":/;
-
 /**
- * Copies a schema with references last, because a validator that stops at the first problem should
- * try everything else before it recurses. For example, the choices of a recursive schema often
+ * Puts members with references last, because a validator that stops at the first problem should try
+ * everything else before it recurses. For example, the alternatives of a recursive schema often
  * differ in a constant. The order of members has no other meaning.
  */
-function referencesLast(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(referencesLast);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const members = Object.entries(schema).map(([name, value]) => [name, referencesLast(value)]);
-  const refers = (value: unknown) => Number(REFERENCE.test(JSON.stringify(value)));
-  return Object.fromEntries(members.toSorted(([, a], [, b]) => refers(a) - refers(b)));
+function referencesLast(members: object): object {
+  const refers = (value: unknown) => Number(JSON.stringify(value).includes(`"${VISIT}":`));
+  return Object.fromEntries(
+    Object.entries(members).toSorted(([, a], [, b]) => refers(a) - refers(b)),
+  );
 }
 
 /** Copies an object with other values. Leaves out members whose value is undefined. */
@@ -152,8 +186,11 @@ interface Engine {
  */
 function followJsonSchema(
   validator: AjvJsonSchemaValidator,
-  schema: JsonSchema,
-  allErrors: boolean,
+  {
+    schema,
+    allErrors,
+    visits,
+  }: { readonly schema: object; readonly allErrors: boolean; readonly visits: Visits },
 ): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
@@ -165,6 +202,7 @@ function followJsonSchema(
   // The time that this pattern takes grows with the square of the length.
   if (url instanceof RegExp)
     engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
+  engine.addKeyword({ keyword: VISIT, before: '$ref', validate: () => visits.count() });
   engine.addKeyword({
     keyword: 'multipleOf',
     type: 'number',

@@ -48,6 +48,12 @@ describe('the return path after sign-in', () => {
     expect(returnPath(path)).toBe('/');
   });
 
+  test('a value that is not a string becomes /', () => {
+    // A body parser can make such a value from a form or JSON.
+    const values: readonly unknown[] = [undefined, 1, ['/a'], { toString: 1 }];
+    for (const value of values) expect(returnPath(value as string)).toBe('/');
+  });
+
   test('for every input, a browser stays on the host', () => {
     const parts = fc.constantFrom(
       '/',

@@ -1,11 +1,12 @@
 /**
  * Returns the path on this host where the browser continues after sign-in, percent-encoded. Returns
  * `home` (by default `/`) for any value that could be a URL of another host, for example
- * `//evil.example`, `/\evil.example` or an absolute URL.
+ * `//evil.example`, `/\evil.example` or an absolute URL, and for a value that is not a string: some
+ * body parsers return objects for a field of a form.
  */
 export function returnPath(value: string | null, home = '/'): string {
   // Reject tabs, line breaks and \, because browsers remove tabs and line breaks and read \ as /.
-  if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
+  if (typeof value !== 'string' || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
