@@ -395,6 +395,17 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
+  test('a repeated refresh may be refused after its access token was revoked, and only then', () => {
+    const revokeAccess: Asked = { kind: 'revoke access', token: '2', as: 'client' };
+    const answered: Line = [refresh('1', '2'), 5, 6, 200];
+    const refused: Line = [refresh('1', '3'), 9, 10, 400];
+    const goesOn: Line = [refresh('2', '4'), 11, 12, 200];
+    expect(broken(answered, [revokeAccess, 7, 8, 200], refused, goesOn)).toEqual([]);
+    expect(broken(answered, [revokeAccess, 7, 8, 200], [refresh('1', '2'), 9, 10, 200])).toEqual([
+      'lost revocations',
+    ]);
+  });
+
   test('a refusal of what should be answered again, and a token that ended instead, are found', () => {
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     expect(broken(answered, [refresh('1', '3'), 7, 8, 400])).toEqual(['lost answered tokens']);

@@ -86,6 +86,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'auditing/',
     'person',
     'crypto',
+    'to-disk',
     'pages/',
     'http/',
   ],

@@ -198,7 +198,7 @@ Again(r) ==
                 \/ (Fault = "the window answers whoever has an old token" /\ isOpen)
                 \/ (Fault = "the window never closes" /\ row.there /\ ~row.revoked /\ row.previous = g)
   IN /\ rq[r].at = "again"
-     /\ CASE isSame /\ suspended -> Refuses(r)
+     /\ CASE isSame /\ (suspended \/ row.current \in deleted) -> Refuses(r)
           [] isSame -> Answers(r, row.current)
           [] OTHER -> Goes(r, "replay")
      /\ UNCHANGED <<database, around>>

@@ -22,6 +22,9 @@ import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
+/** How far the clocks of two processes may differ, in milliseconds. */
+export const CLOCKS_DIFFER = 60_000;
+
 /** The objects and settings that all code of one server shares. */
 export interface Server {
   /** The issuer (RFC 8414 section 2). */

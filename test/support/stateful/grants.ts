@@ -189,9 +189,11 @@ function refresh(
   const family = found(state.families, id);
   if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
   if (isAnsweredAgain(state, request)) {
-    // The response contains the same tokens as before, or none.
-    if (state.active) return { state, answer: name === family.current ? 200 : NEVER };
-    return { state, answer: 400 };
+    // The response contains the same tokens as before. If its access token was revoked, there is none.
+    const { current } = family;
+    const isRevoked = current !== null && found(state.accessTokens, current).revoked;
+    if (!state.active || isRevoked) return { state, answer: 400 };
+    return { state, answer: name === current ? 200 : NEVER };
   }
   if (fault === 'used' || token !== family.current) return { state: ended(state, id), answer: 400 };
   if (family.ended || family.currentExpires <= state.now || !state.active)

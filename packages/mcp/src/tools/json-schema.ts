@@ -23,12 +23,15 @@ export function schemaCheck(
   if (!isPlain(schema))
     throw new Error('it is not plain JSON. For a schema of Zod, return z.toJSONSchema(schema)');
   const findFirst = compile(copySchema(schema, referencesLast), false, otherwise);
-  const findAll = compile(copySchema(schema), true, otherwise);
+  // Compiled for the first small value that does not match, because most tools never need it.
+  let all: Check | null = null;
+  const findAll: Check = (value) => (all ??= compile(copySchema(schema), true, otherwise))(value);
   return (value) => {
     try {
       const first = findFirst(value);
-      const problem = first === null || !isSmall(value) ? first : (findAll(value) ?? first);
-      return problem === null || problem.length <= LONGEST_PROBLEM ? problem : otherwise;
+      if (first === null) return null;
+      const problem = isSmall(value) ? (findAll(value) ?? first) : first;
+      return problem.length <= LONGEST_PROBLEM ? problem : otherwise;
     } catch {
       // Ajv fails to compare objects that have a member such as `valueOf`. Or the value would need
       // too many visits.

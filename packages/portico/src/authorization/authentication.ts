@@ -1,14 +1,11 @@
 import type { Authentication } from '../host/host.ts';
-import type { Server } from '../server.ts';
+import { CLOCKS_DIFFER, type Server } from '../server.ts';
 
 /** The host's information about the user's authentication. */
 export interface KnownAuthentication extends Omit<Authentication, 'at'> {
   /** When the user authenticated, in milliseconds since 1970. Never in the future. */
   readonly at: number;
 }
-
-/** How far the clocks of two machines may differ, in milliseconds. */
-const SKEW = 60_000;
 
 /**
  * Asks the host when the signed-in user authenticated. Returns null if the host does not know. Also
@@ -30,7 +27,7 @@ export async function findAuthentication(
   if (amr !== undefined && !(Array.isArray(amr) && amr.every(isText)))
     throw new Error('Host.authenticatedAt must return a list of strings as amr, or leave amr out');
   const now = clock();
-  if (time > now + SKEW) {
+  if (time > now + CLOCKS_DIFFER) {
     host.log.warning(
       'Host.authenticatedAt returned a time in the future: {at}. Portico ignores this time',
       {

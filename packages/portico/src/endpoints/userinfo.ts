@@ -15,14 +15,16 @@ export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #binding: KeyBinding | null;
-  readonly #offer: BindingOffer | null;
 
   /** `binding` is null if the server issues no tokens that are bound to a key. */
   constructor(bearerTokens: BearerTokens, claims: Claims, binding: KeyBinding | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
     this.#binding = binding;
-    this.#offer = binding?.offer ?? null;
+  }
+
+  get #offer(): BindingOffer | null {
+    return this.#binding?.offer ?? null;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {

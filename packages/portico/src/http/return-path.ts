@@ -4,7 +4,7 @@
  * `//evil.example`, `/\evil.example` or an absolute URL, and for a value that is not a string: some
  * body parsers return objects for a field of a form.
  */
-export function returnPath(value: string | null, home = '/'): string {
+export function returnPath(value: unknown, home = '/'): string {
   // Reject tabs, line breaks and \, because browsers remove tabs and line breaks and read \ as /.
   if (typeof value !== 'string' || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';

@@ -1,4 +1,3 @@
-import { constants } from 'node:fs';
 import { link, lstat, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode, openOwnedFolder } from '@portico/sql';
@@ -7,6 +6,7 @@ import type { SigningAlgorithms } from './algorithms.ts';
 import { getAlgorithm, isKeyFile } from './key-names.ts';
 import { keyIn, type NewKey, type StagedMembers } from './key-pairs.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
+import { toDisk } from '../to-disk.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
@@ -147,12 +147,7 @@ export class KeyFiles {
    */
   async sync(): Promise<void> {
     try {
-      const folder = await open(this.directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
-      try {
-        await folder.sync();
-      } finally {
-        await folder.close();
-      }
+      await toDisk(this.directory);
     } catch (error) {
       if (!CANNOT_SYNC.some((code) => hasCode(error, code))) throw error;
     }

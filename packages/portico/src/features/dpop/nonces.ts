@@ -1,15 +1,13 @@
-import type { Sealer } from '../../server.ts';
+import { CLOCKS_DIFFER, type Sealer } from '../../server.ts';
 
 /**
  * Times in milliseconds:
  *
  * - `HANDED_OUT`: how long the server issues the same nonce.
  * - `GOOD`: how long a nonce is valid.
- * - `CLOCKS_DIFFER`: how far the clocks of two processes may differ.
  */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;
-const CLOCKS_DIFFER = 60_000;
 
 /**
  * The purpose of the encryption. It is not a valid cookie name, so the server never accepts an

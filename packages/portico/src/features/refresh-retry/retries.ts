@@ -1,15 +1,12 @@
 import { derivedKey, openText, sealText, tokenHash } from '../../crypto.ts';
 import type { KeptAnswer, RefreshToken } from '../../store/grant.ts';
-import type { Server } from '../../server.ts';
+import { CLOCKS_DIFFER, type Server } from '../../server.ts';
 import { getTokenType, type KeyBinding } from '../../tokens/key-binding.ts';
 import type { TokenResponse } from '../../grants/grant.ts';
 import type { PreparedTokens } from '../../grants/issuing.ts';
 import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
 import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/repeated-answers.ts';
-
-/** How far the clocks of two processes may differ, in milliseconds. */
-const CLOCKS_DIFFER = 60_000;
 
 /**
  * The content of a stored response before encryption. It contains no ID token: when Portico repeats

@@ -3,6 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { getDialect } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/console-context.ts';
+import { toDisk } from '../../../to-disk.ts';
 
 /**
  * Adds `db:backup <file>`, which makes a consistent copy of a SQLite database, even while processes
@@ -72,13 +73,4 @@ async function copy(
 ): Promise<void> {
   await context.progress('Copying the database', write);
   await toDisk(target);
-}
-
-async function toDisk(file: string): Promise<void> {
-  const handle = await open(file, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
