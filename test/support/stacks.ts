@@ -46,9 +46,14 @@ export function holdStack(stack: Stack): void {
 
     holdContract({ ...stack, start: (config) => startStack(folder, config) });
 
-    test('a cookie that another person planted is not signed in by a sign-in', async () => {
-      const running = await startStack(folder);
-      try {
+    describe('the sign-in', () => {
+      let running: RunningContender;
+      beforeAll(async () => {
+        running = await startStack(folder);
+      });
+      afterAll(() => running.close());
+
+      test('ignores a cookie that another person planted', async () => {
         const signIn = async (visitor: Visitor, email: string) =>
           visitor.submit(await visitor.visit('/login'), { email, password: PASSWORD });
         const whoIs = async (visitor: Visitor) =>
@@ -62,15 +67,10 @@ export function holdStack(stack: Stack): void {
         await signIn(visitor, ADA);
         expect(await whoIs(visitor)).toBe(ADA);
         expect(await whoIs(other)).not.toBe(ADA);
-      } finally {
-        await running.close();
-      }
-    });
+      });
 
-    const { foreignForm, formPath = '/login' } = stack;
-    test('a form that another site sends is refused, but for those that applications send to Portico', async () => {
-      const running = await startStack(folder);
-      try {
+      const { foreignForm, formPath = '/login' } = stack;
+      test('refuses a form that another site sends; the token endpoint does not', async () => {
         const send = (to: string) =>
           fetch(`${running.url}${to}`, {
             method: 'POST',
@@ -84,9 +84,7 @@ export function holdStack(stack: Stack): void {
           });
         expect((await send(formPath)).status).toBe(foreignForm);
         expect((await send('/oauth/token')).status).toBe(401);
-      } finally {
-        await running.close();
-      }
+      });
     });
   });
 }
