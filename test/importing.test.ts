@@ -146,7 +146,7 @@ describe('oauth:client:import', () => {
     const file = await fileOf(`${JSON.stringify(web)}\n\n${JSON.stringify(phone)}\n`);
     const { code, stdout } = await run('oauth:client:import', file);
     expect(code).toBe(0);
-    expect(stdout).toContain('not imported, because Portico has no such field: logo_uri');
+    expect(stdout).toContain('use oauth:client:update): logo_uri');
     expect(stdout).toContain(
       'the secret is not imported, because the client authenticates by none',
     );

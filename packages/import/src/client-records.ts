@@ -162,7 +162,7 @@ function leftOut(fields: Fields): string[] {
   const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name));
   return known.length === 0
     ? []
-    : [`not imported, because Portico has no such field: ${known.join(', ')}`];
+    : [`not imported (to add what Portico supports, use oauth:client:update): ${known.join(', ')}`];
 }
 
 function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void {
