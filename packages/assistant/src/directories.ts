@@ -62,7 +62,7 @@ export function examineDirectory(
     const reasons = rules.flatMap((rule) => rule(tool) ?? []);
     if (reasons.length === 0) return [];
     const message = `${called} would refuse ${tool.name}: ${reasons.join('; ')}`;
-    return [failing(message, `change the tool; for the rules, see ${source}`)];
+    return [failing(message, `change the tool so that it follows the rules in ${source}`)];
   });
   return refused.length > 0 ? refused : [ok(`all tools pass Portico's checks for ${called}`)];
 }

@@ -208,7 +208,7 @@ export interface OAuthServerConfigInput {
 /** The settings for audit events. Features add their keys. */
 export interface AuditConfigInput {}
 
-/** A scope in the configuration: its label, or an object. */
+/** A scope in the configuration: only its label, or an object with its settings. */
 export type ScopeInput = string | ScopeConfig;
 
 /** A scope in the configuration as an object. Features add their own keys. */

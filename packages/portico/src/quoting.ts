@@ -60,13 +60,13 @@ export function quotedList(names: readonly string[]): string {
 const SHORTEST_SECRET = 16;
 
 /**
- * Quotes an unknown client id for the log. The log should show a typing error, but not a secret
- * that a client sent as its id.
+ * Quotes an unknown client id for the log, so that a typing error is visible, but not a secret that
+ * a client sent as its id.
  *
  * - An id in this server's format, or one that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.
- * - Any other id is shortened in the middle. At most four characters remain at each end, and at
- *   most a quarter of the id in total.
+ * - Any other id loses its middle: at most four characters remain at each end, and at most a quarter
+ *   of the id in total.
  */
 export function quotedClientId(clientId: string): string {
   if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);

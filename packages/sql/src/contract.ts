@@ -90,9 +90,10 @@ export interface Database extends SqlConnection {
     committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
   ): Promise<T>;
   /**
-   * Runs work whose reads belong together, for example all reads that check one token. A store may
-   * combine these reads to save time, but no read may return data from before the first read.
-   * Writes in the work run separately. `(work) => work()` is a valid implementation.
+   * Runs `work` as a group of related reads, for example all reads that check one token. A store
+   * may combine the reads to save time, but every read must return data that is at least as recent
+   * as the start of the first read. Writes are not part of the group. `(work) => work()` is a valid
+   * implementation.
    */
   readTogether<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -2,9 +2,10 @@ import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontex
 
 /**
  * Returns the value as this protocol type, or null if it does not match. Always call the SDK's
- * schemas through this function. If a check throws, for example at a value that is nested too deep
- * for the stack, the schema returns a rejecting promise, although its type does not say so. The
- * promise has no `issues`, so it would look valid, and its rejection would end the process.
+ * schemas through this function. If a check throws, for example because a deeply nested value
+ * overflows the stack, the schema returns a rejected promise, which its type does not show. The
+ * promise has no `issues`, so the value would pass as valid, and the unhandled rejection would end
+ * the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,

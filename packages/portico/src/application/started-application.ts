@@ -80,8 +80,8 @@ export interface Application {
    */
   route(route: Route): void;
   /**
-   * Wraps the application's own routes. You can call this only while the application registers its
-   * parts.
+   * Adds a middleware to the application's own routes. You can call this only while the application
+   * registers its parts.
    */
   middleware(middleware: Middleware): void;
   /**

@@ -93,7 +93,10 @@ export class Browsers {
     return `${this.#name}=${await this.#sealer.seal(this.#name, value + person)}; ${this.#attributes}`;
   }
 
-  /** Returns the content of the request's cookies, or of a new cookie. */
+  /**
+   * Returns what the request's cookies contain. If there are none, returns the content for a new
+   * cookie.
+   */
   async #browsersOf(request: Request): Promise<Candidates> {
     const known = this.#seen.of(request);
     if (known !== undefined) return known;

@@ -40,7 +40,7 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 }
 
 const refuse = () =>
-  Promise.reject(new Error('No feature of this server has initial access tokens'));
+  Promise.reject(new Error('This server has no feature that uses initial access tokens'));
 
 /**
  * The tokens of a server without a feature for initial access tokens. The list is empty, and the

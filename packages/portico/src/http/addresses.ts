@@ -17,8 +17,8 @@ export function canonicalAddress(text: string): string | null {
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Reject an address with two zones. Only one zone has been removed so far, and Node accepts an
-  // address with a zone.
+  // Reject an address with two zones. The line above removes only one, and Node would accept the
+  // other.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);

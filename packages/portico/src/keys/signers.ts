@@ -94,7 +94,7 @@ function listProblems(
     timeout !== undefined &&
     !(Number.isInteger(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT)
   )
-    return problem(`timeout must be milliseconds from 1 to ${LONGEST_TIMEOUT}`);
+    return problem(`timeout must be between 1 and ${LONGEST_TIMEOUT} milliseconds`);
   return publicKeyProblem(algorithms.form(algorithm), kid, publicJwk).flatMap(problem);
 }
 

@@ -41,7 +41,7 @@ export interface ResourceParts {
   readonly resource: PublishedResource | null;
 }
 
-/** The API that tokens are for: `oauth_server:audience`, a configured resource, or none. */
+/** The API that tokens are issued for: `oauth_server:audience`, a configured resource, or none. */
 export class ProtectedResource {
   /**
    * The URL of the API's metadata, for challenges. Null if challenges do not link to the metadata.

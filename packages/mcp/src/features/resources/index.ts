@@ -50,9 +50,9 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 }
 
 /**
- * Returns the resource registry of the application that is starting. Call `resource().register(…)`
- * in the application's `register`. `path` is the endpoint's path. Default: `/mcp`. Throws if you
- * call this function anywhere else, or if no endpoint has the path.
+ * Returns the resource registry of the application that is starting. `path` is the endpoint's path
+ * (default: `/mcp`). Call `resource()` only in the application's `register`, as in
+ * `resource().register(…)`. Throws if you call it elsewhere, or if no endpoint has this path.
  */
 export function resource(path?: string): ResourceRegistry {
   return resourcesOf(getEndpoint('resource', 'resources', path));
