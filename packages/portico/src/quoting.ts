@@ -65,8 +65,8 @@ const SHORTEST_SECRET = 16;
  *
  * - An id in this server's format, or one that is too short to be a secret, is shown in full.
  * - A URL is shown like any other URI.
- * - Any other id loses its middle: at most four characters remain at each end, and at most a quarter
- *   of the id in total.
+ * - Any other id loses its middle. At most four characters remain at each end, and at most a
+ *   quarter of the id in total.
  */
 export function quotedClientId(clientId: string): string {
   if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);
