@@ -31,7 +31,7 @@ export function messageProblem(
 ): string | null {
   if (!Object.hasOwn(delivered, kind))
     return `No feature delivers messages of the kind ${quoted(kind)}`;
-  if (receiver === '') return 'A message must have a receiver';
+  if (receiver === '') return 'The receiver of a message must not be empty';
   for (const [name, text] of Object.entries({ receiver, payload })) {
     const most = LONGEST[name as keyof typeof LONGEST];
     if (typeof text !== 'string' || text.length > most)
