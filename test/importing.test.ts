@@ -727,6 +727,51 @@ describe('a record of a client', () => {
     expect(await status(clientOf(about))).toBe(200);
   });
 
+  // @shows AS-41.2
+  test('keeps the fields of features that are turned on', async () => {
+    const config = { oauth_server: { logout: true, back_channel_logout: true } };
+    const signingOut = await startPortal({ config });
+    try {
+      const importing = signingOut.server.importing;
+      const back = 'https://client.example/bye';
+      const receiver = 'https://client.example/signed-out';
+      const about = record({
+        post_logout_redirect_uris: [back],
+        backchannel_logout_uri: receiver,
+        backchannel_logout_session_required: true,
+        policy_uri: 'https://client.example/policy',
+      });
+      const imported = async (given: Readonly<Record<string, unknown>>) => {
+        const [client] = (await importing.clients([given], { by: 'console' })).clients;
+        return [client?.outcome, client?.problem, client?.changes];
+      };
+      expect(await imported(about)).toEqual([
+        'imported',
+        null,
+        ['not imported (to add what Portico supports, use oauth:client:update): policy_uri'],
+      ]);
+      expect(await signingOut.server.clients.show(idOf(about))).toMatchObject({
+        metadata: {
+          post_logout_redirect_uris: [back],
+          backchannel_logout_uri: [receiver],
+          backchannel_logout_session_required: ['true'],
+        },
+      });
+      expect((await imported(about))[0]).toBe('unchanged');
+      expect(await imported({ ...about, post_logout_redirect_uris: [`${back}/2`] })).toEqual([
+        'refused',
+        'a client with this id already exists, with a different post_logout_redirect_uris; to ' +
+          'change it, use oauth:client:update',
+        [],
+      ]);
+      expect(
+        await imported(record({ post_logout_redirect_uris: ['javascript:alert(1)'] })),
+      ).toEqual(['refused', expect.stringContaining('post-logout redirect URI'), []]);
+    } finally {
+      await signingOut.close();
+    }
+  });
+
   test('may be one of a thousand at most', async () => {
     await expect(take(Array.from({ length: 1001 }, () => ({})))).rejects.toThrow(
       '1000 can be imported at once',

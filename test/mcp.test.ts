@@ -177,6 +177,12 @@ const TOOLS: readonly ToolInterface[] = [
     await progress(2, 2);
     return 'done';
   }),
+  toolNamed('unmeasured', async (_, { progress }) => {
+    await progress(NaN, 2);
+    await progress(1, Infinity);
+    await progress(1);
+    return 'done';
+  }),
   {
     ...toolNamed('orders', () => token().user()?.getProfile().name ?? null),
     personal: true,
@@ -1151,6 +1157,12 @@ describe('mcp:transport:streaming', () => {
       answered.resolve();
     }
     expect(events.join('').match(/"(?:method|id)":[^,}]+/g)).toEqual(['"id":1', '"id":2']);
+  });
+  test('true: progress that is no number is not reported', async () => {
+    const unmeasured = request('tools/call', { name: 'unmeasured', _meta: { progressToken: 7 } });
+    const bearer = await streaming.serviceToken();
+    const text = await (await send(unmeasured, { bearer, at: streaming })).text();
+    expect(text.match(/"progressToken":7,[^}]+/g)).toEqual(['"progressToken":7,"progress":1']);
   });
   // @shows MCP-8.29
   test('true: of progress that the client has not read yet, at most 1 MiB waits for it', async () => {

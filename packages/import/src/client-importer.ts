@@ -1,4 +1,10 @@
-import { RegistrationError, type Client, type PasswordHasher, type Server } from 'portico';
+import {
+  RegistrationError,
+  type Client,
+  type ClientRegistration,
+  type PasswordHasher,
+  type Server,
+} from 'portico';
 import {
   checkNewClient,
   hasExpired,
@@ -33,8 +39,12 @@ interface Accepted {
    * the client needs no secret.
    */
   readonly newSecret: string | null;
+  /** The values of metadata fields that features add. */
+  readonly metadata: FurtherValues;
   readonly changes: readonly string[];
 }
+
+type FurtherValues = NonNullable<ClientRegistration['metadata']>;
 
 type Judged = Pick<ImportedClient, 'outcome' | 'problem' | 'changes'> & {
   readonly accepted: Accepted | null;
@@ -90,14 +100,17 @@ export class ClientImporter {
   }
 
   async #write(accepted: readonly Accepted[]): Promise<void> {
-    const { store, audit } = this.#server;
+    const { store, audit, furtherMetadata } = this.#server;
     const { by, report } = this.#options;
     const clients: Client[] = [];
     for (const { client, secret } of accepted) {
       clients.push({ ...client, secretHash: secret === null ? null : await secret.hash() });
       report?.(clients.length);
     }
-    const taken = await store.clients.insertClients(clients);
+    const additions = accepted.flatMap(
+      ({ client, metadata }) => furtherMetadata.writing(client.id, metadata) ?? [],
+    );
+    const taken = await store.clients.insertClients(clients, additions);
     if (taken !== null) {
       throw new RegistrationError(
         `The client ${taken} was registered during the import, so nothing was imported. Run ` +
@@ -110,16 +123,18 @@ export class ClientImporter {
   }
 
   async #judge(record: unknown, seen: Set<string>, readHash: HashReader): Promise<Judged> {
-    const { store, demands, clock } = this.#server;
+    const { store, demands, clock, furtherMetadata } = this.#server;
     const { rights } = this.#server.grantTypes();
+    const offered = { furtherFields: furtherMetadata.fields, demands, rights };
     try {
-      const read = readClientRecord(record, clock(), demands, rights);
+      const read = readClientRecord(record, clock(), offered);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
       // Also find a client that has expired. Its row still uses the id.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
-      await requireSame(existing, accepted, demands, clock());
+      const metadata = await furtherMetadata.find(existing.id);
+      await requireSame({ client: existing, metadata }, accepted, demands, clock());
       return { outcome: 'unchanged', problem: null, changes, accepted: null };
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
@@ -146,7 +161,9 @@ export class ClientImporter {
     if (secret !== null && (await secret.isOfNothing())) throw new RegistrationError(OF_NOTHING);
     const begun = { id: clientId, registeredBy: 'operator', secretHash: null } as const;
     const createdAt = read.createdAt ?? this.#server.clock();
-    return { client: newClient(checked, { ...begun, createdAt }), secret, newSecret, changes };
+    const client = newClient(checked, { ...begun, createdAt });
+    const { metadata = {} } = read.registration;
+    return { client, secret, newSecret, metadata, changes };
   }
 }
 
@@ -185,8 +202,8 @@ function readSecret(
  * client.
  */
 async function requireSame(
-  existing: Client,
-  { client, secret, newSecret }: Accepted,
+  { client: existing, metadata: kept }: Pick<Accepted, 'metadata'> & { readonly client: Client },
+  { client, secret, newSecret, metadata }: Accepted,
   demands: readonly ClientDemand[],
   now: number,
 ): Promise<void> {
@@ -205,7 +222,8 @@ async function requireSame(
   const compared = [...COMPARED, ...demands.map(comparedDemand)];
   const differing = compared
     .filter(([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)))
-    .map(([name]) => name);
+    .map(([name]) => name)
+    .concat(differingFurther(kept, metadata));
   if (differing.length > 0) {
     throw new RegistrationError(
       `a client with this id already exists, with a different ${differing.join(', ')}; to ` +
@@ -219,6 +237,14 @@ async function requireSame(
         'use oauth:client:rotate-secret',
     );
   }
+}
+
+/** Returns the names of the fields in the record whose values differ from the client's. */
+function differingFurther(existing: FurtherValues, record: FurtherValues): readonly string[] {
+  const written = (values: readonly string[] = []) => JSON.stringify(values.toSorted());
+  return Object.entries(record).flatMap(([name, values]) =>
+    written(existing[name]) === written(values) ? [] : [name],
+  );
 }
 
 /** A field to compare: its name in RFC 7591, and a function that returns the value to compare. */

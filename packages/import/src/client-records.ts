@@ -1,5 +1,5 @@
 import { flag, list, parsed, text, type Fields } from './record-fields.ts';
-import { RegistrationError, type ClientRegistration } from 'portico';
+import { RegistrationError, type ClientRegistration, type Server } from 'portico';
 import {
   CLIENT_AUTHENTICATION_METHODS,
   applicationTypeFor,
@@ -27,9 +27,18 @@ export interface ClientRecord {
   readonly changes: readonly string[];
 }
 
+/** What this server offers: its further metadata fields, demands, and grants for clients. */
+export interface Offered {
+  readonly furtherFields: readonly FurtherField[];
+  readonly demands: readonly ClientDemand[];
+  readonly rights: readonly string[];
+}
+
+type FurtherField = Server['furtherMetadata']['fields'][number];
+
 /**
- * Fields that the import omits and reports. These fields either only describe the client to users,
- * or this server does not support them and the client works without them.
+ * Fields that the import omits and reports, unless a feature of this server has the field. They
+ * either only describe the client to users, or the client works without them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -78,22 +87,25 @@ export function readClientId(record: unknown): string | null {
 }
 
 /**
- * Reads the record of a client. `rights` are the grants that clients may have. Throws a
- * RegistrationError if a field is malformed or not supported.
+ * Reads the record of a client. Throws a RegistrationError if a field is malformed or not
+ * supported.
  */
 export function readClientRecord(
   record: unknown,
   now: number,
-  demands: readonly ClientDemand[],
-  rights: readonly string[],
+  { furtherFields, demands, rights }: Offered,
 ): ClientRecord {
   const fields = readFields(record);
   const clientId = text(fields, 'client_id') ?? '';
   if (!CLIENT_ID.test(clientId)) {
     throw new RegistrationError('client_id must have 1 to 255 printable ASCII characters');
   }
-  const changes = leftOut(fields);
-  requireExpected(fields, demands);
+  const further = furtherFields.filter(({ selfRegistered }) => selfRegistered !== 'never');
+  const isSupported = (name: string) =>
+    further.some((field) => field.name === name) ||
+    demands.some(({ metadata }) => metadata === name);
+  const changes = leftOut(fields, isSupported);
+  requireExpected(fields, isSupported);
   const redirects = list(fields, 'redirect_uris') ?? [];
   const method = readMethod(fields);
   const grants = readGrants(fields, rights, changes);
@@ -128,6 +140,7 @@ export function readClientRecord(
       ...askedDemands(demands, ({ metadata }) => flag(fields, metadata)),
       ...(hasKeys ? readKeys(fields) : {}),
       ...readAlgorithm(fields, grants),
+      metadata: readFurther(fields, further),
     },
     secret: takesSecret ? secret : null,
     secretHash: takesSecret ? secretHash : null,
@@ -158,16 +171,15 @@ function readFields(record: unknown): Fields {
   );
 }
 
-function leftOut(fields: Fields): string[] {
-  const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name));
+function leftOut(fields: Fields, isSupported: (name: string) => boolean): string[] {
+  const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name) && !isSupported(name));
   return known.length === 0
     ? []
     : [`not imported (to add what Portico supports, use oauth:client:update): ${known.join(', ')}`];
 }
 
-function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void {
-  const isKnown = (name: string) =>
-    READ.has(name) || LEFT_OUT.has(name) || demands.some(({ metadata }) => metadata === name);
+function requireExpected(fields: Fields, isSupported: (name: string) => boolean): void {
+  const isKnown = (name: string) => READ.has(name) || LEFT_OUT.has(name) || isSupported(name);
   const unknown = [...fields.keys()].filter((name) => !isKnown(name));
   if (unknown.length > 0) {
     throw new RegistrationError(
@@ -238,6 +250,27 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
         '--new-secrets',
     );
   changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
+}
+
+/** Reads the fields that features add, for example `post_logout_redirect_uris`. */
+function readFurther(
+  fields: Fields,
+  further: readonly FurtherField[],
+): NonNullable<ClientRegistration['metadata']> {
+  const read = further
+    .filter(({ name }) => fields.has(name))
+    .map(({ name, shape = 'texts' }) => [name, readTexts(fields, name, shape)] as const);
+  return Object.fromEntries(read);
+}
+
+function readTexts(
+  fields: Fields,
+  name: string,
+  shape: NonNullable<FurtherField['shape']>,
+): readonly string[] {
+  if (shape === 'texts') return list(fields, name) ?? [];
+  if (shape === 'flag') return flag(fields, name) ? ['true'] : [];
+  return [text(fields, name) ?? ''];
 }
 
 function readKeys(fields: Fields): Partial<ClientRegistration> {

@@ -140,7 +140,11 @@ export const target: Target = {
       hold(records.length > 0, 'a file without records was read');
       for (const record of records.slice(0, 20)) {
         const read = unless(refuses, () =>
-          readClientRecord(record, NOW, demands(), GRANT_TYPES.rights),
+          readClientRecord(record, NOW, {
+            furtherFields: [],
+            demands: demands(),
+            rights: GRANT_TYPES.rights,
+          }),
         );
         const id = readClientId(record);
         if (read === null) continue;

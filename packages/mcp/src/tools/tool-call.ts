@@ -110,6 +110,8 @@ function describeCall(
     canAsk: round.canAsk,
     async progress(progress, total, message) {
       if (progressToken === undefined || limit.isOver) return;
+      // In JSON, other numbers such as NaN become null.
+      if (!Number.isFinite(progress) || !Number.isFinite(total ?? 0)) return;
       const params = { progressToken, progress, total, message };
       try {
         notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));

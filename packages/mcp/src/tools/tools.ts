@@ -15,7 +15,8 @@ import type { TraceContext } from './trace.ts';
 export interface ToolCall {
   /**
    * Reports progress if the caller requested progress, the transport streams, and the call has not
-   * ended. Otherwise does nothing. Never rejects, even if the caller has disconnected.
+   * ended. Otherwise, or if a number is not finite, does nothing. Never rejects, even if the caller
+   * has disconnected.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**

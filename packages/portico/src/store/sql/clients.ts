@@ -88,14 +88,23 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id.
-   * Simultaneous calls run one after the other, even in different processes.
+   * Inserts all of these clients, and runs the additions in the same transaction. If one of their
+   * ids exists, inserts none and returns that id. Simultaneous calls run one after the other, even
+   * in different processes.
    */
-  async insertClients(clients: readonly Client[]): Promise<string | null> {
+  async insertClients(
+    clients: readonly Client[],
+    additions: readonly ClientAddition[] = [],
+  ): Promise<string | null> {
     const [first] = clients;
     if (first === undefined) return null;
     return this.#database.transaction(
-      (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
+      (connection) =>
+        inTurn(connection, first, async () => {
+          const existing = await insertAll(connection, clients);
+          if (existing === null) for (const add of additions) await add(connection);
+          return existing;
+        }),
       // Read in a new transaction that first inserts the row `TURN`. It starts after the lost
       // transaction has ended.
       async (_, existing) =>
