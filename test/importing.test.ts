@@ -716,12 +716,14 @@ describe('a record of a client', () => {
       response_types: ['token'],
       redirect_uris: ['https://client.example/cb'],
       client_secret_expires_at: 9_999_999_999,
+      jwks_uri: 'https://client.example/jwks',
     });
     const [taken] = (await take([about])).clients;
     expect(taken?.changes).toEqual([
       'grant_types not imported, because this server does not offer them: "implicit"',
       'response_types not imported, because this server does not offer them: "token"',
       'redirect_uris are not imported, because none of its grants uses them',
+      'the keys are not imported, because the client authenticates by client_secret_basic',
       'client_secret_expires_at is not imported: secrets do not expire in Portico',
     ]);
     expect(await status(clientOf(about))).toBe(200);

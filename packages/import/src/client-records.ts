@@ -126,6 +126,9 @@ export function readClientRecord(
   if (!takesSecret && (secret !== null || secretHash !== null)) {
     changes.push(`the secret is not imported, because the client authenticates by ${method}`);
   }
+  if (!hasKeys && (fields.has('jwks') || fields.has('jwks_uri'))) {
+    changes.push(`the keys are not imported, because the client authenticates by ${method}`);
+  }
   if (takesSecret) requireLastingSecret(fields, now, changes);
   const issuedAt = fields.get('client_id_issued_at');
   return {
