@@ -62,6 +62,13 @@ describe('the workflows', () => {
     }
   });
 
+  test('check out a commit by its id, because a branch can have the name of a tag', () => {
+    for (const file of FILES) {
+      expect(read(file), file).not.toMatch(/git clone|--branch/);
+      if (read(file).includes('git checkout')) expect(read(file)).toContain('"$GITHUB_SHA"');
+    }
+  });
+
   test('may write only where they have to', () => {
     const written = FILES.flatMap((file) => {
       const { permissions, jobs } = workflow(file);

@@ -137,7 +137,7 @@ export class ConsentAnswers {
       ? await this.#authorization({ pending, client, visitor, scopes, prior, id, code, now })
       : null;
     if (allowed === null && prior !== null) return null;
-    const noted = allowed === null ? null : this.#lastUse.record(client);
+    const noted = allowed === null ? null : this.#lastUse.recordAllowed(client);
     if (noted !== null) {
       await noted;
       // A client can change its redirect URIs until its first use. So check that the client still

@@ -22,7 +22,8 @@ function start() {
   const server = { store: { clients }, host: { log }, clock: () => NOW } as unknown as Server;
   const lastUse = new LastUse(server);
   const recordUse = (client: Partial<Client>) => lastUse.record(client as Client);
-  return { noted, warnings, state, recordUse };
+  const recordAllowed = (client: Partial<Client>) => lastUse.recordAllowed(client as Client);
+  return { noted, warnings, state, recordUse, recordAllowed };
 }
 
 test.each(['registration', 'document'] as const)(
@@ -57,4 +58,16 @@ test('a use that cannot be recorded does not fail the request: the log names the
       { clientId: 'one', exception },
     ],
   ]);
+});
+
+test('a person cannot allow a client for the first time if this cannot be recorded', async () => {
+  const { noted, state, recordAllowed } = start();
+  state.problem = new Error('out of order');
+  const first = { id: 'new', registeredBy: 'registration', usedAt: null } as const;
+  await expect(recordAllowed(first)).rejects.toBe(state.problem);
+  await recordAllowed({ ...first, usedAt: NOW - DAY });
+  expect(recordAllowed({ ...first, registeredBy: 'operator' })).toBeNull();
+  state.problem = null;
+  await recordAllowed(first);
+  expect(noted).toEqual([['new', NOW]]);
 });

@@ -25,6 +25,18 @@ export class LastUse {
     return usedAt === null || usedAt <= now - BETWEEN_TWO ? this.#note(id, now) : null;
   }
 
+  /**
+   * Records that a person allows the client. Returns null if there is nothing to record. Rejects if
+   * the client's first use cannot be recorded: without the record, a client that registered itself
+   * could still change its redirect URIs.
+   */
+  recordAllowed(client: Client): Promise<void> | null {
+    const { id, registeredBy, usedAt } = client;
+    if (registeredBy === 'operator' || usedAt !== null) return this.record(client);
+    const { store, clock } = this.#server;
+    return store.clients.noteClientUse(id, clock());
+  }
+
   async #note(clientId: string, now: number): Promise<void> {
     const { store, host } = this.#server;
     try {

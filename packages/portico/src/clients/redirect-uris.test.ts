@@ -40,6 +40,7 @@ describe('what a native application may register', () => {
     ['a script', 'javascript:alert(1)', 'private-use scheme with a dot'],
     ['data', 'data:text/html,x', 'private-use scheme with a dot'],
     ['a file', 'file:///etc/passwd', 'private-use scheme with a dot'],
+    ['settings of macOS', 'x-apple.systempreferences:x', 'private-use scheme with a dot'],
     ['a dot in the path alone', 'myapp:/com.example', 'private-use scheme with a dot'],
     ['an uppercase scheme', 'COM.example.app:/callback', 'private-use scheme with a dot'],
     ['a scheme that begins with a dot', '.com.example:/callback', 'is not an absolute URL'],
