@@ -760,6 +760,12 @@ describe('a record of a client', () => {
         },
       });
       expect((await imported(about))[0]).toBe('unchanged');
+      // No command changes this flag, so it is not compared.
+      const { backchannel_logout_session_required: _, ...others } = about;
+      const earlier = { ...others, client_id: `${idOf(about)}-earlier` };
+      expect((await imported(earlier))[0]).toBe('imported');
+      const flagged = { ...earlier, backchannel_logout_session_required: true };
+      expect((await imported(flagged))[0]).toBe('unchanged');
       expect(await imported({ ...about, post_logout_redirect_uris: [`${back}/2`] })).toEqual([
         'refused',
         'a client with this id already exists, with a different post_logout_redirect_uris; to ' +

@@ -68,6 +68,8 @@ describe('the workflows', () => {
     // One line fetches an earlier release by its id, which jq reads from a file.
     const byName = lines.filter((line) => !line.includes('"$GITHUB_SHA"') && !line.includes('jq '));
     expect(byName).toEqual([]);
+    // Such a checkout has no remote, so gh has to know the repository.
+    expect(read('release.yml')).toContain('GH_REPO: ${{ github.repository }}');
   });
 
   test('may write only where they have to', () => {

@@ -107,10 +107,9 @@ export class ClientImporter {
       clients.push({ ...client, secretHash: secret === null ? null : await secret.hash() });
       report?.(clients.length);
     }
-    const additions = accepted.flatMap(
-      ({ client, metadata }) => furtherMetadata.writing(client.id, metadata) ?? [],
-    );
-    const taken = await store.clients.insertClients(clients, additions);
+    const further = new Map(accepted.map(({ client, metadata }) => [client.id, metadata]));
+    const addition = furtherMetadata.writingNew(further);
+    const taken = await store.clients.insertClients(clients, addition);
     if (taken !== null) {
       throw new RegistrationError(
         `The client ${taken} was registered during the import, so nothing was imported. Run ` +
@@ -134,12 +133,21 @@ export class ClientImporter {
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       const metadata = await furtherMetadata.find(existing.id);
-      await requireSame({ client: existing, metadata }, accepted, demands, clock());
+      const compared = { ...accepted, metadata: this.#settable(accepted.metadata) };
+      await requireSame({ client: existing, metadata }, compared, demands, clock());
       return { outcome: 'unchanged', problem: null, changes, accepted: null };
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
       return { outcome: 'refused', problem: error.message, changes: [], accepted: null };
     }
+  }
+
+  /** Returns the fields that an operator can set with `oauth:client:update`. */
+  #settable(metadata: FurtherValues): FurtherValues {
+    const { fields } = this.#server.furtherMetadata;
+    const isSettable = (name: string) =>
+      fields.some((field) => field.name === name && field.option !== undefined);
+    return Object.fromEntries(Object.entries(metadata).filter(([name]) => isSettable(name)));
   }
 
   async #accept(read: ClientRecord, seen: Set<string>, readHash: HashReader): Promise<Accepted> {

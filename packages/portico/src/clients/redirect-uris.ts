@@ -62,7 +62,9 @@ function webProblem(uri: string, url: URL): string | null {
 }
 
 function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[]): string | null {
-  if (PRIVATE_USE.test(uri) && !DOTTED_SYSTEM_SCHEME.test(uri)) return null;
+  if (DOTTED_SYSTEM_SCHEME.test(uri))
+    return 'has a scheme that an operating system handles; use one such as com.example.app';
+  if (PRIVATE_USE.test(uri)) return null;
   if (allowedSchemes.some((scheme) => hasScheme(uri, scheme))) return null;
   if (url.protocol === 'https:') return webProblem(uri, url);
   if (url.protocol !== 'http:') {
@@ -97,7 +99,7 @@ const NOT_PRIVATE = new Set(
 );
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 /** Matches schemes of systems that contain a dot, such as `x-apple.systempreferences`. */
-const DOTTED_SYSTEM_SCHEME = /^(?:ms-|web\+|x-apple)/;
+const DOTTED_SYSTEM_SCHEME = /^(?:ms-|web\+|x-apple|microsoft\.windows)[^:]*\.[^:]*:/;
 
 /** Returns why `allowedSchemes` cannot contain this scheme, or null if it can. */
 function schemeProblem(scheme: string): string | null {

@@ -18,7 +18,7 @@ export interface MetadataField {
   /**
    * The option of `oauth:client:create` and `oauth:client:update` that sets the field. It can be
    * repeated. For a flag, the option takes no value. If no option is set, only clients that
-   * register themselves can have the field.
+   * register themselves, and imported clients, can have the field.
    */
   readonly option?: { readonly flag: string; readonly says: string };
   /**
@@ -145,6 +145,16 @@ export class FurtherMetadata {
   writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
     if (Object.keys(values).length === 0) return undefined;
     return (connection) => this.#records.write(connection, clientId, values);
+  }
+
+  /**
+   * Returns a function that writes the values of new clients, by client id, in the transaction that
+   * inserts the clients. Returns undefined if there are no values. Call `check` first.
+   */
+  writingNew(clients: ReadonlyMap<string, FurtherValues>): ClientAddition | undefined {
+    const rows = [...clients].filter(([, values]) => Object.keys(values).length > 0);
+    if (rows.length === 0) return undefined;
+    return (connection) => this.#records.writeNew(connection, rows);
   }
 }
 

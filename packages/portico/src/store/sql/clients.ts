@@ -88,13 +88,13 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, and runs the additions in the same transaction. If one of their
+   * Inserts all of these clients, and runs the addition in the same transaction. If one of their
    * ids exists, inserts none and returns that id. Simultaneous calls run one after the other, even
    * in different processes.
    */
   async insertClients(
     clients: readonly Client[],
-    additions: readonly ClientAddition[] = [],
+    addition?: ClientAddition,
   ): Promise<string | null> {
     const [first] = clients;
     if (first === undefined) return null;
@@ -102,7 +102,7 @@ export class ClientRecords {
       (connection) =>
         inTurn(connection, first, async () => {
           const existing = await insertAll(connection, clients);
-          if (existing === null) for (const add of additions) await add(connection);
+          if (existing === null) await addition?.(connection);
           return existing;
         }),
       // Read in a new transaction that first inserts the row `TURN`. It starts after the lost

@@ -19,7 +19,7 @@ const table: Migration = {
  */
 export const furtherMetadataMigrations: readonly Migration[] = [table];
 
-/** How many clients one statement reads. */
+/** How many clients one statement reads or writes. */
 const BATCH = 500;
 
 type Stored = Readonly<Record<string, readonly string[]>>;
@@ -75,6 +75,29 @@ export class FurtherMetadataRecords {
       ids,
     );
     return affected;
+  }
+
+  /**
+   * Writes the fields of new clients. Removes the fields of earlier clients that had the same ids
+   * and that no longer exist.
+   */
+  async writeNew(
+    connection: SqlConnection,
+    clients: readonly (readonly [clientId: string, fields: Stored])[],
+  ): Promise<void> {
+    for (let from = 0; from < clients.length; from += BATCH) {
+      const some = clients.slice(from, from + BATCH);
+      const ids = some.map(([id]) => id);
+      await connection.execute(
+        `DELETE FROM oauth_client_metadata WHERE client_id IN (${placeholders(ids)})`,
+        ids,
+      );
+      await connection.execute(
+        `INSERT INTO oauth_client_metadata (client_id, metadata)
+        VALUES ${some.map(() => '(?, ?)').join(', ')}`,
+        some.flatMap(([id, fields]) => [id, JSON.stringify(fields)]),
+      );
+    }
   }
 
   /** Writes these fields in the caller's transaction. The client's other fields do not change. */
