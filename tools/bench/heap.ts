@@ -1,7 +1,6 @@
 // `node tools/bench/heap.ts [calls] [mount] [path]` prints what calls leave behind in a heap of 64
 // MiB, for each mount and each path.
 import { printRows } from './print.ts';
-import { storeResult } from './results.ts';
 import { PATHS, soak, SOAKED } from '../../test/support/soak/soak.ts';
 
 const calls = Number(process.argv[2] ?? 20_000);
@@ -19,7 +18,3 @@ for (const mount of mounts) {
 printRows(['mount', ...paths], rows, {
   caption: 'Bytes that a call leaves in the heap, with their standard error:',
 });
-if (mounts.length === SOAKED.length && paths.length === PATHS.length)
-  storeResult('heap', {
-    how: `Heap of 64 MiB; ${calls} calls by MCP, and a quarter or a sixth of that on the other paths.`,
-  });
