@@ -46,7 +46,7 @@ export async function currentFiles(): Promise<ReadonlyMap<string, string>> {
     const filled = text.replaceAll(
       BLOCK,
       (_, start: string, name: string, end: string) =>
-        `${start}\n${textOf(name, results)}\n\n${end}`,
+        `${start}\n${textOf(page, name, results)}\n\n${end}`,
     );
     const options = await prettier.resolveConfig(file);
     files.set(file, await prettier.format(filled, { ...options, filepath: file }));
@@ -54,8 +54,8 @@ export async function currentFiles(): Promise<ReadonlyMap<string, string>> {
   return files;
 }
 
-function textOf(name: string, results: ReadonlyMap<string, Result>): string {
-  if (name === 'short') return shortOf(results);
+function textOf(page: string, name: string, results: ReadonlyMap<string, Result>): string {
+  if (name === 'short') return shortOf(page, results);
   if (name === 'cost-history') return historyTable();
   const result = results.get(name);
   if (result === undefined) throw new Error(`There is no tools/bench/results/${name}.json`);
@@ -86,8 +86,11 @@ const OURS = 'portico';
 const PEER = 'oidc-provider';
 const WORKS = ['client-credentials token', 'introspection', 'UserInfo'];
 
-/** Returns the rates of three works on SQLite as a sentence. */
-function shortOf(results: ReadonlyMap<string, Result>): string {
+/**
+ * Returns the rates of three works on SQLite, and how many targets were reached, with a link from
+ * the page to the list of targets.
+ */
+function shortOf(page: string, results: ReadonlyMap<string, Result>): string {
   const run = results.get('sqlite');
   if (run === undefined || !isRun(run)) throw new Error('There is no complete run on SQLite');
   const [tokens, introspections, userinfo] = WORKS.map((work) =>
@@ -96,10 +99,11 @@ function shortOf(results: ReadonlyMap<string, Result>): string {
   const times = WORKS.map((work) => timesThePeer(run, work).replace(' ×', ''));
   const { reached, of } = run.targets;
   const [machine = ''] = run.machine.split(',');
+  const list = path.posix.relative(path.posix.dirname(page), 'tools/bench/RESULTS.md');
   return [
     `One core, SQLite: ${tokens} tokens, ${introspections} introspections and ${userinfo} UserInfo`,
     `responses a second (${times.join(', ')} times ${PEER}). ${circumstancesOf({ ...run, machine, commit: null, load: null })}`,
-    `Targets reached: ${reached} of ${of}.`,
+    `Portico reaches ${reached} of its ${of} [performance targets](${list}#sqlite).`,
   ].join(' ');
 }
 
