@@ -780,6 +780,28 @@ describe('a record of a client', () => {
     }
   });
 
+  // @shows AS-41.2
+  test('gets no fields of a removed client that had its id', async () => {
+    const signingOut = await startPortal({ config: { oauth_server: { logout: true } } });
+    try {
+      const { importing, clients } = signingOut.server;
+      const fields = { post_logout_redirect_uris: ['https://client.example/bye'] };
+      const [one, other] = [record(), record()];
+      await importing.clients([one, other].map((each) => ({ ...each, ...fields })));
+      // As when a client that registered itself makes room for another one.
+      await signingOut.application.database.execute(
+        'DELETE FROM oauth_clients WHERE client_id IN (?, ?)',
+        [idOf(one), idOf(other)],
+      );
+      const others = { post_logout_redirect_uris: ['https://other.example/bye'] };
+      await importing.clients([one, { ...other, ...others }]);
+      expect((await clients.show(idOf(one))).metadata).toEqual({});
+      expect((await clients.show(idOf(other))).metadata).toEqual(others);
+    } finally {
+      await signingOut.close();
+    }
+  });
+
   test('may be one of a thousand at most', async () => {
     await expect(take(Array.from({ length: 1001 }, () => ({})))).rejects.toThrow(
       '1000 can be imported at once',

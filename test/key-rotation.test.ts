@@ -152,6 +152,14 @@ describe('a crash of the machine', () => {
       'a key that replaces another at once, and brings none back',
       () => keys().rotate({ now: true }),
     ],
+    [
+      'the removal of an old key',
+      async () => {
+        await keys().generate();
+        clock.advance(3700);
+        expect(await keys().prune(3600)).toHaveLength(1);
+      },
+    ],
   ])('does not lose %s', async (_, change) => {
     const written = await watchDisk();
     const before = await keyFiles();

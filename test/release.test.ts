@@ -1,6 +1,14 @@
-// @engines sqlite, needs git npm: it clones the repository and builds it twice
+// @engines sqlite, needs git npm jq: it builds a clone twice, and runs the job of a workflow
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,6 +19,7 @@ import { digestOf } from '../tools/scripts/supply/statements.ts';
 import { differences } from '../tools/scripts/supply/tarball.ts';
 import { ROOT } from './support/console.ts';
 import { codeBlocks } from './support/documents.ts';
+import { workflow } from './support/workflows.ts';
 
 const run = promisify(execFile);
 const VERSION = (
@@ -75,6 +84,63 @@ async function release(...args: readonly string[]) {
   );
 }
 
+const appendTo = (files: string, name: string) =>
+  appendFileSync(path.join(files, name), 'portico\n');
+
+/**
+ * Runs the job that publishes as GitHub does, with these files from the other job. `change` changes
+ * them afterwards, or returns other variables. Returns what the job called.
+ */
+async function publishJob(from: string, change: (files: string) => object | void = () => {}) {
+  const runner = await mkdtemp(path.join(folder, 'runner-'));
+  const [bin, files, workspace] = ['bin', 'files', 'workspace'].map((each) =>
+    path.join(runner, each),
+  ) as [string, string, string];
+  for (const each of [bin, workspace]) await mkdir(each);
+  cpSync(from, files, { recursive: true });
+  const others = change(files);
+  const log = path.join(runner, 'log');
+  writeFileSync(log, '');
+  writeFileSync(path.join(bin, 'gh'), GH, { mode: 0o755 });
+  writeFileSync(path.join(bin, 'npm'), NPM, { mode: 0o755 });
+  const sum = digestOf('sha256', readFileSync(path.join(from, 'SHA512SUMS')));
+  const { HOME, PATH } = process.env;
+  const env = {
+    HOME,
+    PATH: `${bin}:${PATH}`,
+    REST: PATH,
+    LOG: log,
+    FILES: files,
+    RUNNER_TEMP: runner,
+    RUNNER_TOOL_CACHE: runner,
+    GITHUB_PATH: path.join(runner, 'path'),
+    GITHUB_RUN_ID: '1',
+    GITHUB_REF_NAME: `v${VERSION}`,
+    SUM: `${sum}  SHA512SUMS`,
+    ...others,
+  };
+  const calls = () => readFileSync(log, 'utf8').split('\n').filter(Boolean);
+  for (const { run: script = '' } of workflow('release.yml').jobs['publish']?.steps ?? []) {
+    const code = await run('bash', ['-e', '-c', script], { cwd: workspace, env }).then(
+      () => 0,
+      (error: { readonly code: number }) => error.code,
+    );
+    if (code !== 0) return { code, calls: calls() };
+  }
+  return { code: 0, calls: calls() };
+}
+
+/** Programs that note calls instead of publishing. */
+const GH = `#!/bin/sh
+test "$1 $2" = 'run download' && exec cp -r "$FILES" "$7"
+echo "gh $*" >> "$LOG"
+`;
+const NPM = `#!/bin/sh
+test "$1" = install && exit
+test "$1" = publish || PATH="$REST" exec npm "$@"
+echo "npm $*" >> "$LOG"
+`;
+
 describe('a release', () => {
   test('is refused if the tree is not clean, the tag is missing, or the changelog has no entry', async () => {
     writeFileSync(path.join(clone, 'left-over.ts'), '');
@@ -86,11 +152,10 @@ describe('a release', () => {
     expect(said).toContain(`CHANGELOG.md says nothing under ## [${VERSION}]`);
   });
 
-  test('is refused outside of a workflow that can prove its identity', async () => {
+  test('is refused without the address of the repository, which npm states', async () => {
     const { code, said } = await release();
     expect(code).toBe(1);
     expect(said).toContain('package.json names no repository');
-    expect(said).toContain('This is not a workflow that may ask for an identity');
   });
 
   describe('a valid release', () => {
@@ -184,6 +249,36 @@ describe('a release', () => {
             ],
           },
         },
+      });
+    });
+
+    describe('the job that publishes', () => {
+      test('publishes each package with provenance, after the packages that it needs', async () => {
+        const { code, calls } = await publishJob(output);
+        expect(code).toBe(0);
+        const names = calls.flatMap((call) => {
+          const [, name] = /^npm publish \S*\/(\S+)-\S+ --provenance /.exec(call) ?? [];
+          return name === undefined ? [] : [name];
+        });
+        expect(names.toSorted()).toEqual(
+          readdirSync(output).flatMap((each) => /^(.*)-[^-]*\.tgz$/.exec(each)?.[1] ?? []),
+        );
+        expect(names.indexOf('portico-sql')).toBeLessThan(names.indexOf('portico'));
+        expect(names.indexOf('portico')).toBeLessThan(names.indexOf('portico-mcp'));
+        expect(calls).toHaveLength(names.length + 1);
+        expect(calls.at(-1)).toMatch(/^gh release create v\S+ .*SHA256SUMS .*--verify-tag/);
+      });
+
+      test.each<[string, (files: string) => object | void]>([
+        ['a package is another one', (files) => appendTo(files, `portico-${VERSION}.tgz`)],
+        ['the checksums are others', (files) => appendTo(files, 'SHA512SUMS')],
+        ['a file of the page is another one', (files) => appendTo(files, 'SHA256SUMS')],
+        ['the tag is of another version', () => ({ GITHUB_REF_NAME: 'v99.0.0' })],
+        ['the other job said nothing', () => ({ SUM: '' })],
+      ])('publishes nothing if %s', async (_, change) => {
+        const { code, calls } = await publishJob(output, change);
+        expect(code).not.toBe(0);
+        expect(calls).toEqual([]);
       });
     });
 

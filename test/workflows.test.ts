@@ -1,35 +1,33 @@
 // @engines sqlite, needs go: it builds the linter of the workflows
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type * as Yaml from 'yaml';
 import { ROOT } from './support/console.ts';
+import { FILES, read, workflow, WORKFLOWS, type Job } from './support/workflows.ts';
 
 /** The workflows for GitHub. */
 
 const LINTER = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
-const FOLDER = path.join(ROOT, '.github', 'workflows');
-const FILES = globSync('*.yml', { cwd: FOLDER }).toSorted();
-const read = (file: string) => readFileSync(path.join(FOLDER, file), 'utf8');
 
-interface Job {
-  readonly permissions?: Readonly<Record<string, string>>;
-  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+const mayWrite = (permissions: Job['permissions']) =>
+  JSON.stringify(permissions ?? 'write-all').includes('write');
+
+/** The only commands of npm that a job that may write can use. None of them runs a script. */
+const HARMLESS =
+  /^npm (?:install --global --ignore-scripts npm@\d+\.\d+\.\d+$|(?:pack --dry-run|publish) .*--ignore-scripts)/;
+
+/** Returns the commands that can run code of the project, or that bring the project to the runner. */
+function problemsOfCommands(text: string): readonly string[] {
+  const commands = text.split(/\n|[;&|(]+/).map((each) => each.trim().replace(/^do /, ''));
+  return commands.filter(
+    (each) =>
+      (/^npm\b/.test(each) && !HARMLESS.test(each)) ||
+      /^(?:npx|node|bash|sh|source|\.)\s|^\.{0,2}[\w.-]*\//.test(each) ||
+      /^(?:git|gh repo) (?:clone|fetch|pull|checkout|switch|worktree)\b/.test(each),
+  );
 }
-
-interface Workflow {
-  readonly permissions: Readonly<Record<string, string>>;
-  readonly jobs: Readonly<Record<string, Job>>;
-}
-
-const inspector = createRequire(
-  path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
-);
-const { parse } = inspector('yaml') as typeof Yaml;
-const workflow = (file: string) => parse(read(file)) as Workflow;
 
 /** Runs the linter. Returns what it prints. */
 async function lint(...files: readonly string[]): Promise<string> {
@@ -51,15 +49,41 @@ describe('the workflows', () => {
       'release.yml',
       'scorecard.yml',
     ]);
-    expect(await lint(...FILES.map((file) => path.join(FOLDER, file)))).toBe('');
+    expect(await lint(...FILES.map((file) => path.join(WORKFLOWS, file)))).toBe('');
   });
 
   test('run no action of other people, and hold no secret', () => {
     for (const file of FILES) {
       const steps = Object.values(workflow(file).jobs).flatMap((job) => job.steps);
-      expect(steps.filter(({ uses }) => uses !== undefined)).toEqual([]);
+      // The action by which GitHub takes files, at a commit that cannot change.
+      const others = steps.filter(
+        ({ uses }) => uses !== undefined && !/^actions\/upload-artifact@[0-9a-f]{40}$/.test(uses),
+      );
+      expect(others).toEqual([]);
       expect(read(file)).not.toContain('secrets.');
     }
+  });
+
+  // A script of a dependency could otherwise publish, or change the repository.
+  test('run no code of the project or its dependencies in a job that may write', () => {
+    const writing = FILES.flatMap((file) => {
+      const { permissions, jobs } = workflow(file);
+      return Object.entries(jobs)
+        .filter(([, job]) => mayWrite(job.permissions ?? permissions))
+        .map(([name, job]) => ({ name: `${file} ${name}`, job }));
+    });
+    expect(writing.map(({ name }) => name)).toEqual(['docs.yml publish', 'release.yml publish']);
+    for (const { name, job } of writing) {
+      const text = job.steps.map(({ run = '' }) => run).join('\n');
+      expect([name, problemsOfCommands(text), job.steps.filter(({ uses }) => uses)]).toEqual([
+        name,
+        [],
+        [],
+      ]);
+    }
+    expect(problemsOfCommands('npm ci\nnpm test; npm run release')).toHaveLength(3);
+    expect(problemsOfCommands('cd a && node b.ts\nx=$(npx tsc)\n.ci/run')).toHaveLength(3);
+    expect(problemsOfCommands('git fetch --quiet "$A" "$B"\ngit checkout main')).toHaveLength(2);
   });
 
   test('check out a commit by its id, because a branch can have the name of a tag', () => {
@@ -68,8 +92,9 @@ describe('the workflows', () => {
     // One line fetches an earlier release by its id, which jq reads from a file.
     const byName = lines.filter((line) => !line.includes('"$GITHUB_SHA"') && !line.includes('jq '));
     expect(byName).toEqual([]);
-    // Such a checkout has no remote, so gh has to know the repository.
-    expect(read('release.yml')).toContain('GH_REPO: ${{ github.repository }}');
+    // No job has a checkout with a remote, so gh has to know the repository.
+    for (const file of ['docs.yml', 'release.yml'])
+      expect(read(file)).toContain('GH_REPO: ${{ github.repository }}');
   });
 
   test('may write only where they have to', () => {
@@ -92,7 +117,7 @@ describe('the workflows', () => {
     const named = FILES.flatMap((file) =>
       [...read(file).matchAll(/npm (?:run (\S+)|(test))/g)].map(([, run, own]) => run ?? own ?? ''),
     );
-    expect(named.toSorted()).toEqual(['check', 'docs:site', 'release', 'test']);
+    expect(named.toSorted()).toEqual(['check', 'docs:site', 'release', 'test', 'test']);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });

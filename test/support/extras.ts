@@ -26,6 +26,7 @@ export const EXTRAS = {
   python: { program: 'python3', package: 'python3' },
   git: { program: 'git', package: 'git' },
   curl: { program: 'curl', package: 'curl' },
+  jq: { program: 'jq', package: 'jq' },
   /** Counts instructions for `tools/bench/cost-check.ts`. */
   valgrind: { program: 'valgrind', package: 'valgrind' },
   go: { program: 'go', package: null },

@@ -5,11 +5,12 @@
  * 2. It builds the commit twice in completely different environments, and compares the packages
  *    byte for byte.
  * 3. It writes the bill of materials, the provenance and the checksums next to the packages.
- * 4. It publishes these packages with npm's signed provenance. Only a workflow can do this
- *    (`.github/workflows/release.yml`).
  *
- * With `--dry-run`, it stops before the last step and needs no network: it builds with the packages
- * that are installed here.
+ * It publishes nothing. A workflow runs it in a job without rights, and publishes these files in
+ * another job (`.github/workflows/release.yml`).
+ *
+ * With `--dry-run`, it needs no network and no address of the repository: it builds with the
+ * packages that are installed here.
  *
  * With `--tag`, it does the same for a commit without a tag, and then tags the commit and records
  * it in tools/release/releases.json. `--prepare <version>` writes the version and the section of
@@ -22,7 +23,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pack, type Surroundings, type Tarballs } from './supply/builds.ts';
 import { prepareRelease, recordRelease } from './supply/prepare.ts';
-import { git, problemsOf, problemsOfPublishing } from './supply/checks.ts';
+import { git, problemsOf, problemsOfRepository } from './supply/checks.ts';
 import { readManifest } from './supply/lock.ts';
 import { sbomOf } from './supply/sbom.ts';
 import { digestOf, provenanceOf, sums } from './supply/statements.ts';
@@ -44,7 +45,7 @@ const { name, version, repository } = readManifest(root);
 
 const problems = () => [
   ...problemsOf(root, isTagging),
-  ...(isDryRun ? [] : problemsOfPublishing(root, process.env)),
+  ...(isDryRun ? [] : problemsOfRepository(root)),
 ];
 if (values.prepare === undefined) await release(problems());
 else prepareRelease(root, values.prepare, new Date());
@@ -92,7 +93,6 @@ async function buildTwice(aside: string): Promise<void> {
   write(tarballs, path.join(here.folder, 'portico'), commit);
   if (isTagging) tag(commit);
   if (isDryRun) say('a dry run: nothing is published');
-  else for (const file of tarballs.keys()) publish(file);
 }
 
 function write(tarballs: Tarballs, clone: string, commit: string): void {
@@ -126,14 +126,6 @@ function tag(commit: string): void {
   git(root, 'tag', `v${version}`, commit);
   recordRelease(root, { version, commit, date: git(root, 'log', '-1', '--format=%cs') });
   say(`tagged v${version}; commit tools/release/releases.json, and push the tag to publish`);
-}
-
-function publish(file: string): void {
-  const tarball = path.join(output, file);
-  execFileSync('npm', ['publish', tarball, '--provenance', '--access', 'public'], {
-    stdio: 'inherit',
-  });
-  say(`published ${file}`);
 }
 
 function fileOf(ending: string): string {

@@ -43,22 +43,11 @@ function versionOf(directory: string): string {
   ).version;
 }
 
-/**
- * Returns problems that matter only for publishing: npm must be able to name the repository, and
- * the runner must be able to prove its identity.
- */
-export function problemsOfPublishing(
-  root: string,
-  environment: NodeJS.ProcessEnv,
-): readonly string[] {
-  return [
-    ...(readManifest(root).repository === undefined
-      ? ['package.json names no repository, and provenance is of a repository']
-      : []),
-    ...(environment['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined
-      ? ['This is not a workflow that may ask for an identity (permissions: id-token: write)']
-      : []),
-  ];
+/** Returns a problem if package.json lacks the repository address that npm's provenance names. */
+export function problemsOfRepository(root: string): readonly string[] {
+  return readManifest(root).repository === undefined
+    ? ['package.json names no repository, and provenance is of a repository']
+    : [];
 }
 
 /** Returns the packages for which npm would run a script during installation. */

@@ -151,14 +151,17 @@ export class KeyRing {
     const removable = this.#retiredFor(olderThan, await this.all());
     // Use the name from the directory listing. A name from a file's contents could make this method
     // remove another file. Another process may remove the key at the same time.
-    await Promise.all(
-      removable.map(async ({ file, kid, algorithm }) => {
-        if (file !== null && (await files.remove(file)))
-          await audit({ type: 'signing_key_removed', kid, algorithm, ...acting });
-      }),
-    ).catch((error: unknown) => {
+    try {
+      await Promise.all(
+        removable.map(async ({ file, kid, algorithm }) => {
+          if (file !== null && (await files.remove(file)))
+            await audit({ type: 'signing_key_removed', kid, algorithm, ...acting });
+        }),
+      );
+      if (removable.length > 0) await files.sync();
+    } catch (error) {
       throw notWritten(files.directory, error, 'old keys were not removed');
-    });
+    }
     await this.all();
     return removable.map(({ kid }) => kid);
   }

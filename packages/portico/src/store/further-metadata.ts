@@ -149,12 +149,14 @@ export class FurtherMetadata {
 
   /**
    * Returns a function that writes the values of new clients, by client id, in the transaction that
-   * inserts the clients. Returns undefined if there are no values. Call `check` first.
+   * inserts the clients. It also removes what earlier clients with these ids left behind. Returns
+   * undefined if the server has no fields. Call `check` first.
+   *
+   * Only clients whose ids the operator chooses need this. Other ids are random.
    */
   writingNew(clients: ReadonlyMap<string, FurtherValues>): ClientAddition | undefined {
-    const rows = [...clients].filter(([, values]) => Object.keys(values).length > 0);
-    if (rows.length === 0) return undefined;
-    return (connection) => this.#records.writeNew(connection, rows);
+    if (this.fields.length === 0) return undefined;
+    return (connection) => this.#records.writeNew(connection, [...clients]);
   }
 }
 

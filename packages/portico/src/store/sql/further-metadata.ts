@@ -92,10 +92,12 @@ export class FurtherMetadataRecords {
         `DELETE FROM oauth_client_metadata WHERE client_id IN (${placeholders(ids)})`,
         ids,
       );
+      const having = some.filter(([, fields]) => Object.keys(fields).length > 0);
+      if (having.length === 0) continue;
       await connection.execute(
         `INSERT INTO oauth_client_metadata (client_id, metadata)
-        VALUES ${some.map(() => '(?, ?)').join(', ')}`,
-        some.flatMap(([id, fields]) => [id, JSON.stringify(fields)]),
+        VALUES ${having.map(() => '(?, ?)').join(', ')}`,
+        having.flatMap(([id, fields]) => [id, JSON.stringify(fields)]),
       );
     }
   }
