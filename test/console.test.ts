@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
 import {
   installPortico,
@@ -886,6 +886,26 @@ describe('db:migrate', () => {
     const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
     expect(states.map(({ name }) => name)).toContain('oauth_server_0001_initial');
     expect(states.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
+  });
+
+  // @shows AS-13.8
+  test("up shows the error of the application's own migration, and not that the schema is missing", async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'portico-own-migration-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = path.join(folder, 'app.ts');
+    await writeFile(
+      file,
+      `import portal from ${JSON.stringify(path.join(PORTAL, 'app.ts'))};
+      const wrong = { name: 'own_0001_wrong', up: (on) => on.execute('CREATE TABEL notes') };
+      export default { ...portal, migrations: [wrong] };`,
+    );
+    const result = await portico(['--app', file, 'db:migrate', 'up'], {
+      cwd: PORTAL,
+      env: { STORAGE_DIR: folder },
+    });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/TABEL/);
+    expect(result.stderr).not.toContain('db:migrate');
   });
 });
 

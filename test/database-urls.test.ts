@@ -1,4 +1,5 @@
 // @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -6,7 +7,8 @@ import path from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { startApplication } from '@portico/kit';
 import { openDatabase } from 'portico';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
 import { codeBlocks } from './support/documents.ts';
 
 const SECRET = 'hunter2';
@@ -186,7 +188,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('an error that is not about the server, such as a wrong password, is not retried elsewhere', async () => {
+  test('a wrong password, which is the same for all servers, is not tried elsewhere', async () => {
     const first = await listening(errorOf('28P01'));
     const second = await listening(errorOf('57P03'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
@@ -194,7 +196,7 @@ describe('with several servers', () => {
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: '28P01' });
-    expect(database.isUnavailable(failure)).toBe(false);
+    expect(database.isUnavailable(failure)).toBe(true);
     expect(second.heard).toEqual([]);
   });
 
@@ -246,6 +248,30 @@ const GREETING = Buffer.concat([
 ]);
 
 describe('a server that cannot be reached', () => {
+  test.each(['postgres', 'mysql'])(
+    'at either address of its name is reported with the reason of each, on %s',
+    async (scheme) => {
+      const addresses = [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+      ];
+      const lookup = vi.spyOn(dns, 'lookup');
+      lookup.mockImplementation((...given: readonly unknown[]) => {
+        (given.at(-1) as (error: null, found: typeof addresses) => void)(null, addresses);
+      });
+      onTestFinished(() => lookup.mockRestore());
+      const { code, stderr } = await porticoHere(['db:migrate', 'status'], {
+        cwd: path.join(ROOT, 'examples', 'portal'),
+        env: { APP_ENV: 'dev', DATABASE_URL: `${scheme}://app:${SECRET}@both:1/app` },
+      });
+      expect(stderr).toMatch(
+        /^The database cannot be reached: connect E[A-Z]+ ::1:1.*; connect ECONNREFUSED 127\.0\.0\.1:1\. Start/,
+      );
+      expect(stderr).not.toContain(SECRET);
+      expect(code).toBe(1);
+    },
+  );
+
   const failureAt = async (url: string) => {
     const database = openDatabase(url, { directory: '/' });
     onTestFinished(() => database.close());

@@ -13,7 +13,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
 let folder: string;
@@ -550,6 +559,26 @@ describe('SQLite', () => {
     const opened = openDatabase(`sqlite:${folder}`, { directory: '/' });
     onTestFinished(() => opened.close());
     await expect(migrate(opened, [])).rejects.toThrow('unable to open database file');
+  });
+
+  // @shows AS-13.8
+  test('a file that another process keeps locked ends a migration with what to do', async () => {
+    const { file, opened } = openFile();
+    await opened.execute('CREATE TABLE t (n INTEGER)');
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    // Each look at the clock is a minute after the one before.
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 60_000));
+    onTestFinished(() => clock.mockRestore());
+    const failure: unknown = await migrate(opened, []).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      message:
+        'Another process has locked the database file and does not release it; stop that process, or end its transaction, and run the migration again',
+      cause: { message: 'database is locked' },
+    });
+    expect(opened.isUnavailable(failure)).toBe(true);
   });
 
   test('a closed store refuses statements, and can be closed again', async () => {

@@ -1,6 +1,6 @@
 import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
 import type { Examinations } from './examinations.ts';
-import type { MeaningsOf } from './meaning.ts';
+import type { MeaningsOf, RemedyOf } from './meaning.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
@@ -16,6 +16,8 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly isEmbedded: boolean;
   /** Returns what the engine's errors mean for a statement. */
   readonly failures: MeaningsOf;
+  /** Returns what to do about an error if the database URL or its account is wrong. */
+  readonly remedy: RemedyOf;
   /** Loads and returns the checks that the doctor can run. */
   examinations(): Promise<Examinations>;
   /**

@@ -11,8 +11,8 @@ const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
 /**
- * Whether the error means that the store cannot be reached, is too busy, or is read-only. The same
- * call may succeed later or on another server.
+ * Whether the error means that the store cannot be reached, is too busy, is read-only, or refuses
+ * the connection. The same call may succeed later or on another server.
  */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
@@ -26,6 +26,11 @@ export function isWorthRetrying(error: unknown): boolean {
 /** Whether it is unknown after this error if the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
+}
+
+/** Whether the server refuses the user, the password or the database of the connection. */
+export function isRefused(error: unknown): boolean {
+  return means(error, 'refused');
 }
 
 /** Whether the error means that the server is read-only. */
@@ -119,12 +124,34 @@ const TLS_FAILURE =
 const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set([
   'unavailable',
   'read-only',
+  'refused',
   'unknown',
 ]);
 
+/**
+ * Returns the error's message. If connections to several addresses failed, returns the messages of
+ * all of them, because Node's own error then has an empty message.
+ */
+export function describeCause(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  const messages = error.errors.map((each: unknown) =>
+    each instanceof Error ? each.message : String(each),
+  );
+  return messages.join('; ');
+}
+
+/** Whether the server was not found, or did not accept a connection. */
+export function isUnreachable(error: unknown): boolean {
+  return causes(error).some(failsToReach);
+}
+
+function failsToReach(error: Error): boolean {
+  return 'syscall' in error && REACHING.has(error.syscall);
+}
+
 function saysUnavailable(error: Error): boolean {
   return (
-    ('syscall' in error && REACHING.has(error.syscall)) ||
+    failsToReach(error) ||
     getErrorCodes(error).some((code) => UNREACHABLE.has(code) || isTlsFailure(code)) ||
     meanings(error).some((meaning) => UNAVAILABLE.has(meaning))
   );

@@ -10,6 +10,11 @@ export type Meaning =
    * another server.
    */
   | 'read-only'
+  /**
+   * The server refuses the connection, because the user, the password or the database is wrong. An
+   * operator must correct it, on the server or in the configuration.
+   */
+  | 'refused'
   /** A conflict rolled back the whole transaction. The transaction can run again. */
   | 'conflict'
   /**
@@ -22,6 +27,20 @@ export type Meaning =
 
 /** Returns the meanings of an error. Empty for an error of another engine. */
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
+
+/** Errors of a server that a wrong database URL causes, and what to do about each of them. */
+export type Remedies = readonly (readonly [of: RegExp, remedy: string])[];
+
+/**
+ * Returns what to do about an error that a wrong database URL causes, or null for any other error.
+ */
+export type RemedyOf = (error: Error) => string | null;
+
+/** Returns the first remedy whose pattern matches the code, the number or the message. */
+export function findRemedy(remedies: Remedies, error: Error): string | null {
+  const texts = [...getErrorCodes(error).map(String), error.message];
+  return remedies.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1] ?? null;
+}
 
 /** Returns the codes of an error, from the driver and from Node. */
 export function getErrorCodes(error: Error): readonly unknown[] {

@@ -86,7 +86,13 @@ async function waitForLock<T>(
     } catch (error) {
       const isBusy =
         dialect.isEmbedded && database.isUnavailable(error) && !dialect.isAboutFile(error);
-      if (!isBusy || performance.now() > until) throw error;
+      if (!isBusy) throw error;
+      if (performance.now() > until)
+        throw new Error(
+          'Another process has locked the database file and does not release it; stop that ' +
+            'process, or end its transaction, and run the migration again',
+          { cause: error },
+        );
       await setTimeout(100);
     }
   }

@@ -74,12 +74,14 @@ async function serve(
   drain: number,
 ): Promise<void> {
   const application = await context.application({ serves: true });
-  if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
+  const warnings: string[] = [];
+  const warn = (line: string) => void warnings.push(line);
+  if (await isSchemaPending(application, warn)) context.fail(SCHEMA_PENDING);
   const server = await listenAt(application, context, options);
   // Listen for signals before printing the lines below. A supervisor may send a signal as soon as
   // it reads the first line.
   const stopped = isWorker() ? stopMessage() : stopSignal();
-  const warnings = plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []);
+  warnings.push(...plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []));
   for (const warning of warnings) application.log.warning('{warning}', { warning });
   const lines = [
     `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { getDialect, pendingSteps } from '@portico/sql';
+import { describeCause, getDialect, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyFiles } from '../keys/key-files.ts';
@@ -9,6 +9,7 @@ import type { Client } from '../store/client.ts';
 import { writeNothing } from '../store/write-nothing.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
+import { findRefusal } from './database-problems.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
@@ -29,7 +30,9 @@ export async function examineStore({
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const refusal = findRefusal(application, error);
+    if (refusal !== null) return failing(`${refusal.key}: ${refusal.message}`, refusal.remedy);
+    const message = error instanceof Error ? describeCause(error) : String(error);
     return (
       (await unready(database)) ??
       failing(

@@ -2,7 +2,7 @@ import type { SqlConnection } from '../contract.ts';
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
-import { mysqlMeanings } from './failures.ts';
+import { mysqlMeanings, mysqlRemedy } from './failures.ts';
 
 /**
  * The error numbers for a table, column or key that already exists, or that was already removed or
@@ -16,6 +16,7 @@ export const MYSQL: Dialect = {
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
   failures: mysqlMeanings,
+  remedy: mysqlRemedy,
   copying: { advice: 'use mariadb-dump --single-transaction (docs/backup.md)' },
 
   insertIfNone: (row) => `INSERT IGNORE INTO ${row}`,

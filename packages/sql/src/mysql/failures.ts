@@ -1,4 +1,11 @@
-import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
+import {
+  findRemedy,
+  getErrorCodes,
+  type Meaning,
+  type MeaningsOf,
+  type Remedies,
+  type RemedyOf,
+} from '../meaning.ts';
 
 /** The meanings of the error numbers of MariaDB and MySQL, and of `mysql2`'s error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
@@ -64,6 +71,26 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
 ]);
 
+/**
+ * Refusals of a connection. An account belongs to hosts, so a server may also refuse the correct
+ * password. 1698: on MariaDB, the account connects only through the socket, without a password.
+ */
+const REFUSALS: Remedies = [
+  [/^(?:1045|1698)$/, 'correct the user or the password, or let the account connect from here'],
+  [/^1130$/, 'let the account connect from here (CREATE USER user@host)'],
+  [/^1044$/, 'correct the name of the database, or grant the account its privileges'],
+  [/^1046$/, 'add the name of the database to the URL'],
+  [/^1049$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
+  // 3118 is MySQL's number, 4151 is MariaDB's.
+  [/^(?:3118|4151)$/, 'unlock the account (ALTER USER … ACCOUNT UNLOCK)'],
+  [/^(?:1820|1862)$/, 'give the account a new password (ALTER USER … IDENTIFIED BY …)'],
+  [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'remove ssl, or turn TLS on at the server'],
+];
+/** The account lacks a privilege for a table or a column. */
+const PRIVILEGES: Remedies = [
+  [/^114[23]$/, 'grant this to the account (GRANT … ON database.*), or use another account'],
+];
+
 /** An option of the server forbids the statement. It may be the read-only option or another one. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
@@ -79,7 +106,10 @@ const UNREACHABLE =
 export const mysqlMeanings: MeaningsOf = (error) => [
   ...getErrorCodes(error).map((code) => findMeaning(code, error.message)),
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
+  findRemedy(REFUSALS, error) === null ? undefined : 'refused',
 ];
+
+export const mysqlRemedy: RemedyOf = (error) => findRemedy([...REFUSALS, ...PRIVILEGES], error);
 
 function findMeaning(code: unknown, message: string): Meaning | undefined {
   if (code === FORBIDDEN_BY_OPTION) return /read[-_]only/i.test(message) ? 'read-only' : undefined;

@@ -2,7 +2,7 @@ import type { SqlConnection } from '../contract.ts';
 import type { Dialect, Schemas } from '../dialect.ts';
 import { getErrorCodes } from '../meaning.ts';
 import { quotedText } from '../quoting.ts';
-import { postgresMeanings } from './failures.ts';
+import { postgresMeanings, postgresRemedy } from './failures.ts';
 
 const COLUMN_TYPES = {
   identifier: 'TEXT COLLATE "C"',
@@ -26,6 +26,7 @@ export const POSTGRES: Dialect = {
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
   failures: postgresMeanings,
+  remedy: postgresRemedy,
   copying: { advice: 'use pg_dump, or a base backup with its log (docs/backup.md)' },
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,

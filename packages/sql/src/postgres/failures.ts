@@ -1,4 +1,11 @@
-import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
+import {
+  findRemedy,
+  getErrorCodes,
+  type Meaning,
+  type MeaningsOf,
+  type Remedies,
+  type RemedyOf,
+} from '../meaning.ts';
 
 /** The meanings of SQLSTATE error codes. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
@@ -33,6 +40,20 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^40...$/, 'conflict'],
 ];
 
+const MISSING_PRIVILEGE = 'grant this to the user, or use the user that owns the database';
+/** Refusals of a connection: SQLSTATEs, and errors of `pg` that have no code. */
+const REFUSALS: Remedies = [
+  [/^28P01$/, 'correct the user or the password'],
+  [/^28...$/, 'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)'],
+  [/^3D000$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
+  // The SQLSTATE 42501 alone may also be about a statement.
+  [/^permission denied for database /, MISSING_PRIVILEGE],
+  [/^SASL: .* password must be/, 'add the password, because the server asks for one'],
+  [/server does not support SSL/, 'remove sslmode, or turn SSL on at the server'],
+];
+/** The account lacks a privilege, or does not own a table. */
+const PRIVILEGES: Remedies = [[/^42501$/, MISSING_PRIVILEGE]];
+
 /** Errors of `pg` that have no code. */
 const UNREACHABLE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|a pool after calling end/i;
@@ -41,7 +62,10 @@ export const postgresMeanings: MeaningsOf = (error) => [
   ...getErrorCodes(error).map((code) => MEANINGS.get(code) ?? meaningOfClass(code)),
   isOutdatedPlan(error) ? 'name' : undefined,
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
+  findRemedy(REFUSALS, error) === null ? undefined : 'refused',
 ];
+
+export const postgresRemedy: RemedyOf = (error) => findRemedy([...REFUSALS, ...PRIVILEGES], error);
 
 function meaningOfClass(code: unknown): Meaning | undefined {
   return CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors.ts';
 import { ESCAPES } from '../driver.ts';
-import { isUnavailable } from '../failures.ts';
+import { describeCause, isRefused, isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
 
 /** Which servers to use: those that accept writes, those that are not standbys, or all. */
@@ -127,11 +127,11 @@ export class HostsPool implements Pool {
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
-        if (!(error instanceof Error) || !isUnavailable(error)) throw error;
+        if (!(error instanceof Error) || !isUnavailable(error) || isRefused(error)) throw error;
         // The current server is only busy and still handles other requests. Do not try the next
         // one.
         if (isBusy(error) && this.#current === first) throw error;
-        failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
+        failures.push(new Error(`${host.name}: ${describeCause(error)}`, { cause: error }));
       }
     }
     const message =

@@ -16,6 +16,7 @@ export const SQLITE: Dialect = {
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: true,
   failures: sqliteMeanings,
+  remedy: () => null,
   copying: { statement: 'VACUUM INTO ?' },
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,

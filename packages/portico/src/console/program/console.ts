@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { isConfigurationError } from '@portico/sql';
+import { isConfigurationError, type ConfigurationError } from '@portico/sql';
 import { Command, CommanderError } from 'commander';
 import { startApplication } from '../../application/application.ts';
 import { requirePlugins } from '../../application/configuration.ts';
@@ -15,6 +15,7 @@ import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
 import { describeError } from '../../host/log.ts';
+import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
@@ -70,7 +71,7 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
   } catch (error) {
     if (!hasCommands && asksForReport(argv)) io.stdout(reportWithoutApplication(error));
     if (isPlaceless(error)) throw error;
-    return await reportError(error, opened.application, io);
+    return await reportError(error, opened.application, io, argv.includes('db:migrate'));
   } finally {
     const application = await opened.application?.catch(() => null);
     try {
@@ -201,31 +202,40 @@ async function reportError(
   error: unknown,
   opened: Promise<Application> | null,
   io: ConsoleIo,
+  migrates: boolean,
 ): Promise<number> {
   // Commander has already printed its error message or the requested help.
   if (error instanceof CommanderError) return error.exitCode;
   if (isConfigurationError(error)) {
-    io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
+    io.stderr(`${describeProblems(error)}\n`);
     return 1;
   }
   if (error instanceof ConsoleError) {
     io.stderr(`${error.message}\n`);
     return 1;
   }
-  const application = await opened?.catch(() => null);
+  const application = (await opened?.catch(() => null)) ?? null;
   application?.log.error('A console command failed: {exception}', { exception: error });
-  if (
-    application !== null &&
-    application !== undefined &&
-    (await isSchemaPending(application).catch(() => false))
-  ) {
-    io.stderr(`${SCHEMA_PENDING}\n`);
-    return 1;
-  }
-  if (application?.database.isUnavailable(error) === true && error instanceof Error) {
-    io.stderr(`${error.message} (details are in the log)\n`);
-    return 1;
-  }
-  io.stderr(`${error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`}\n`);
+  io.stderr(`${await describeFailure(error, application, migrates)}\n`);
   return 1;
+}
+
+/** `migrates` is whether the command itself applies the schema. */
+async function describeFailure(
+  error: unknown,
+  application: Application | null,
+  migrates: boolean,
+): Promise<string> {
+  if (application !== null && error instanceof Error) {
+    const refused = findConfigurationError(application, error);
+    if (refused !== null) return describeProblems(refused);
+    if (application.database.isUnavailable(error))
+      return `${describeUnreachable(application, error) ?? error.message} (details are in the log)`;
+    if (!migrates && (await isSchemaPending(application).catch(() => false))) return SCHEMA_PENDING;
+  }
+  return error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`;
+}
+
+function describeProblems({ message }: ConfigurationError): string {
+  return `The configuration cannot be used:\n${message.replaceAll(/^/gm, '  ')}`;
 }

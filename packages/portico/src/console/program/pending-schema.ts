@@ -1,13 +1,22 @@
 import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/started-application.ts';
+import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 
 /**
- * Whether a migration is missing. Returns false if the store does not respond. Throws a
- * ConfigurationError for a permanent problem, for example a driver that is too old.
+ * Whether a migration is missing. Returns false if the store does not respond, and calls `warn` if
+ * its server cannot be reached. Throws a ConfigurationError for a permanent problem, for example a
+ * driver that is too old or a wrong password.
  */
-export async function isSchemaPending(application: Application): Promise<boolean> {
+export async function isSchemaPending(
+  application: Application,
+  warn: (line: string) => void = () => {},
+): Promise<boolean> {
   const steps = await application.migrations().catch((error: unknown) => {
     if (isConfigurationError(error)) throw error;
+    const refused = findConfigurationError(application, error);
+    if (refused !== null) throw refused;
+    const unreachable = describeUnreachable(application, error);
+    if (unreachable !== null) warn(unreachable);
     return [];
   });
   return pendingSteps(steps).length > 0;

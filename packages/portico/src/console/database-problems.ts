@@ -1,0 +1,55 @@
+import {
+  ConfigurationError,
+  describeCause,
+  getDialect,
+  isUnreachable,
+  type Database,
+} from '@portico/sql';
+
+/** A store, and the limits of its connections if Portico opens them from `database_url`. */
+interface Connected {
+  readonly database: Pick<Database, 'dialect'>;
+  readonly pool?: object | null;
+}
+
+interface Refusal {
+  readonly key: 'database' | 'database_url';
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/**
+ * Returns what to correct if the database server refuses the user, the password, the database or a
+ * privilege. Returns null for any other error.
+ */
+export function findRefusal({ database, pool = null }: Connected, error: unknown): Refusal | null {
+  if (!(error instanceof Error)) return null;
+  const remedy = getDialect(database).remedy(error);
+  if (remedy === null) return null;
+  const reason = error.message.replace(/\.$/, '');
+  return pool === null
+    ? { key: 'database', message: `does not work: ${reason}`, remedy }
+    : { key: 'database_url', message: `does not work (DATABASE_URL sets it): ${reason}`, remedy };
+}
+
+/** Like `findRefusal`, but returns a ConfigurationError. */
+export function findConfigurationError(
+  connected: Connected,
+  error: unknown,
+): ConfigurationError | null {
+  const refusal = findRefusal(connected, error);
+  if (refusal === null) return null;
+  const { key, message, remedy } = refusal;
+  return new ConfigurationError([{ key, message: `${message}; ${remedy}` }]);
+}
+
+/** Returns a line about a server that cannot be reached. Returns null for any other error. */
+export function describeUnreachable({ pool = null }: Connected, error: unknown): string | null {
+  if (!(error instanceof Error) || !isUnreachable(error)) return null;
+  const address =
+    pool === null ? "the address in the application's pool" : 'database_url (DATABASE_URL)';
+  return (
+    `The database cannot be reached: ${describeCause(error)}. Start the database server, or ` +
+    `correct ${address}`
+  );
+}
