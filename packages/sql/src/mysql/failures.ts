@@ -84,7 +84,7 @@ const REFUSALS: Remedies = [
   // 3118 is MySQL's number, 4151 is MariaDB's.
   [/^(?:3118|4151)$/, 'unlock the account (ALTER USER … ACCOUNT UNLOCK)'],
   [/^(?:1820|1862)$/, 'give the account a new password (ALTER USER … IDENTIFIED BY …)'],
-  [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'remove ssl, or turn TLS on at the server'],
+  [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'turn TLS on at the server, or remove ssl from the URL'],
 ];
 /** The account lacks a privilege for a table or a column. */
 const PRIVILEGES: Remedies = [

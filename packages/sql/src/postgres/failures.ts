@@ -49,7 +49,7 @@ const REFUSALS: Remedies = [
   // The SQLSTATE 42501 alone may also be about a statement.
   [/^permission denied for database /, MISSING_PRIVILEGE],
   [/^SASL: .* password must be/, 'add the password, because the server asks for one'],
-  [/server does not support SSL/, 'remove sslmode, or turn SSL on at the server'],
+  [/server does not support SSL/, 'turn SSL on at the server, or remove sslmode from the URL'],
 ];
 /** The account lacks a privilege, or does not own a table. */
 const PRIVILEGES: Remedies = [[/^42501$/, MISSING_PRIVILEGE]];
