@@ -94,9 +94,9 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the client, as the page described it, if it still has this redirect URI and at least one
-   * of the shown scopes.
-   * Skips both checks for a document client, because its document may change at any time.
+   * Returns the client as the page described it, if it still has this redirect URI and at least one
+   * of the shown scopes. Skips both checks for a document client, because its document may change
+   * at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
