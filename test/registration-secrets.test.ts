@@ -249,6 +249,25 @@ test('an operator who replaces an expired secret does not bring it back', async 
 });
 
 // @shows AS-22.15
+test('an operator who replaces a secret is told when it stops working', async () => {
+  const { clients } = portal.server;
+  const registered = await register();
+  await obtainTokens(portal, withSecret(registered, registered.client_secret), ADA);
+  clock.advance(TTL - HOUR);
+  const { previousExpiresAt } = await clients.rotateSecret(registered.client_id);
+  const until = Math.floor((previousExpiresAt ?? 0) / 1000);
+  expect(until).toBe(registered.client_secret_expires_at);
+  expect(await isAccepted(registered, registered.client_secret)).toBe(true);
+  clock.advance(HOUR);
+  expect(await isAccepted(registered, registered.client_secret)).toBe(false);
+  const expired = await register();
+  await obtainTokens(portal, withSecret(expired, expired.client_secret), ADA);
+  clock.advance(TTL);
+  const rotated = await clients.rotateSecret(expired.client_id);
+  expect(rotated.previousExpiresAt).toBeNull();
+});
+
+// @shows AS-22.15
 test('a client cannot undo the rotation of an operator by sending its previous secret', async () => {
   const registered = await register();
   const { client_secret: old } = registered;

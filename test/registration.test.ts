@@ -10,6 +10,7 @@ import {
   VERIFIER,
   type RunningPortal,
 } from './support/portal.ts';
+import { locationOf } from './support/visitor.ts';
 
 /** Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). */
 
@@ -635,6 +636,40 @@ describe('open registration', () => {
       spy.mockRestore();
     }
     expect(await (await visitor.get('/oauth/applications')).text()).not.toContain('known.example');
+  });
+
+  // @shows AS-40.2
+  test('no refresh token is issued for a consent page that said that the access ends', async () => {
+    const grantTypes = ['authorization_code'];
+    for (const when of ['while the page is open', 'after the answer']) {
+      const client = await register({ grant_types: grantTypes });
+      const { client_id: id } = client;
+      const renew = async () => {
+        const redirects = { client_id: id, redirect_uris: [LOOPBACK] };
+        const replaced = await manage('PUT', client, { ...redirects, grant_types: CODE_GRANTS });
+        expect(replaced.status).toBe(200);
+      };
+      const visitor = await portal.signedIn(ADA);
+      const changes = { redirect_uri: LOOPBACK, scope: 'notes:read' };
+      const page = await visitor.visit(authorizationUrl(portal, { id, secret: '' }, changes));
+      if (when === 'while the page is open') await renew();
+      const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
+      if (when === 'after the answer') await renew();
+      const response = await requestToken(portal, null, {
+        client_id: id,
+        grant_type: 'authorization_code',
+        code: answer.searchParams.get('code') ?? '',
+        redirect_uri: LOOPBACK,
+        code_verifier: VERIFIER,
+      });
+      const tokens = (await response.json()) as Record<string, unknown>;
+      expect([when, Object.keys(tokens).toSorted()]).toEqual([
+        when,
+        ['access_token', 'expires_in', 'scope', 'token_type'],
+      ]);
+      // If the person is asked again, the page says that the access continues.
+      expect((await connect(client, LOOPBACK)).refresh_token).toBeTypeOf('string');
+    }
   });
 
   // @shows AS-22.6

@@ -213,11 +213,13 @@ export class ConsentAnswers {
     const subject = await this.#server.store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const about = { id, clientId, client, person, subject, scopes, prior };
+    const renews = client.grants.includes('refresh_token') ? {} : { renews: false as const };
+    const parameters = { redirectUri, codeChallenge, nonce, ...renews };
     const begun = prior === null ? pending.details : { ...pending.details, ...priorDetails(prior) };
     const details = await this.#details(begun, { ...about, request, readAt, further });
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
-      code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
+      code: { hash: tokenHash(code), expiresAt, parameters },
     };
   }
 

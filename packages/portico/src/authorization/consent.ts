@@ -107,7 +107,7 @@ export class Consent {
    */
   async #save(
     request: AskedRequest,
-    { name, registeredBy }: Client,
+    { name, registeredBy, grants }: Client,
     requestId: string,
     visitor: Visitor,
     shown: readonly string[],
@@ -116,6 +116,7 @@ export class Consent {
     const consent: ConsentRequest = {
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
+      ...(grants.includes('refresh_token') ? {} : { renews: false }),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },

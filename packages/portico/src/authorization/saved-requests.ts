@@ -94,8 +94,9 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the client if it still has this redirect URI and at least one of the shown scopes.
-   * Skips both checks for a document client, because its document may change at any time.
+   * Returns the client as the page described it, if it still has this redirect URI and at least one
+   * of the shown scopes. Skips both checks for a document client, because its document may change
+   * at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -116,7 +117,7 @@ export class SavedRequests {
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
-    if (shownName !== undefined) return { ...client, name: shownName };
+    if (shownName !== undefined) return asShown(saved, client);
     if (!mayRedirect(client, redirectUri)) {
       throw notAnswerable(
         `the client ${clientId} is no longer registered with the ` +
@@ -128,7 +129,7 @@ export class SavedRequests {
         `the client ${clientId} is no longer registered for any of the requested scopes`,
       );
     }
-    return client;
+    return asShown(saved, client);
   }
 
   /**
@@ -158,6 +159,16 @@ export class SavedRequests {
   end({ idHash }: ConsentRequest): Promise<void> {
     return this.#server.store.consentRequests.voidConsentRequest(idHash);
   }
+}
+
+/**
+ * Returns the client as the consent page described it: with the same name, and without refresh
+ * tokens if the page said that access does not continue.
+ */
+function asShown({ shownName: name, renews }: ConsentRequest, client: Client): Client {
+  const grants =
+    renews === false ? client.grants.filter((each) => each !== 'refresh_token') : client.grants;
+  return { ...client, grants, ...(name === undefined ? {} : { name }) };
 }
 
 const ANOTHER_SECRET =

@@ -193,13 +193,14 @@ export class Clients {
       throw new RegistrationError(`The overlap must be from 0 to ${LONGEST_OVERLAP} seconds`);
     }
     const { store, host, audit, clock } = this.#server;
-    const { keys: ownKeys, secretHash: current } = await this.#requireLiving(clientId);
+    const client = await this.#requireLiving(clientId);
+    const { keys: ownKeys, secretHash: current } = client;
     if (ownKeys !== null)
       throw new RegistrationError(
         'A client that authenticates with its keys has no secret to rotate',
       );
     const secret = randomToken();
-    const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
+    const previousExpiresAt = endOfPrevious(client, clock(), overlap);
     if (current === null) throw new RegistrationError('A public client has no secret to rotate');
     const [hash, replaced] = [
       await host.passwordHasher.hash(secret),
@@ -317,6 +318,19 @@ export class Clients {
   ): Promise<void> {
     return this.#server.audit({ type, clientId, registeredBy, ...actedBy(acting) });
   }
+}
+
+/**
+ * Returns when the replaced secret stops working, in milliseconds since 1970: after the overlap, or
+ * earlier if the secret itself expires. Returns null if it does not work any more.
+ */
+function endOfPrevious(
+  { secretExpiresAt: until }: Client,
+  now: number,
+  overlap: number,
+): number | null {
+  const end = Math.min(now + overlap * 1000, until ?? Number.POSITIVE_INFINITY);
+  return end <= now ? null : end;
 }
 
 function revokedBefore(): RegistrationError {

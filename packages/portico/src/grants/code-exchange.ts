@@ -61,13 +61,14 @@ export class CodeExchange {
   /** Marks the code as used and issues tokens. */
   async exchange(
     code: AuthorizationCode,
-    { client, form, thumbprint }: TokenRequest,
+    { client: sender, form, thumbprint }: TokenRequest,
     now: number,
   ): Promise<TokenResponse> {
     const { store, accounts, resources } = this.#parts.server;
     const { secondUse, scopesOf } = this.#rules;
     const { family, parameters } = code;
     const nonce = parameters?.nonce ?? null;
+    const client = parameters?.renews === false ? withoutRefreshTokens(sender) : sender;
     requireKnownAudience(family, resources);
     const user = await accounts.active(family.person);
     if (user === null) {
@@ -81,6 +82,10 @@ export class CodeExchange {
     const outcome = await store.codes.spendCode(code, prepared.tokens, now, secondUse);
     return this.#outcomes.respond(form, request, code, prepared, outcome);
   }
+}
+
+function withoutRefreshTokens(client: Client): Client {
+  return { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
 }
 
 /** An id that no client has. With it, the second use revokes nothing. */

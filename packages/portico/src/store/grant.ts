@@ -145,6 +145,11 @@ export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly nonce: string | null;
+  /**
+   * False if the code yields no refresh token, because the consent page said that access does not
+   * continue. The client may have got the grant `refresh_token` since.
+   */
+  readonly renews?: false | undefined;
 }
 
 export interface NewCode {

@@ -47,6 +47,11 @@ export interface ConsentRequest extends AuthorizationRequest {
    * its document may change the name at any time.
    */
   readonly shownName?: string | undefined;
+  /**
+   * False if the page said that the client's access ends with one access token. Missing if the page
+   * said that access continues.
+   */
+  readonly renews?: false | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
   /** The result, or null while the request waits for the person's answer. */

@@ -186,6 +186,7 @@ function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
   const {
     shownName,
+    renews,
     uiLocales,
     direct: pushed,
     responseMode,
@@ -202,6 +203,7 @@ function consentParameters(request: ConsentParameters): string {
     codeChallenge,
     dpopJkt,
     shownName,
+    renews,
     uiLocales,
     pushed,
     responseMode,
@@ -226,6 +228,7 @@ type ConsentParameters = Pick<
   | 'codeChallenge'
   | 'thumbprint'
   | 'shownName'
+  | 'renews'
   | 'uiLocales'
   | 'direct'
   | 'responseMode'
