@@ -580,6 +580,54 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers, which no
   expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
 });
 
+describe('a request whose header fields are only in `headers`, as in adapters for AWS Lambda, keeps all of them', () => {
+  const endpoint = {
+    name: 'seen',
+    path: '/seen',
+    methods: ['POST'],
+    handle: async (request: Request) => {
+      const [type, cookie, lists] = ['content-type', 'cookie', 'x-list'].map((name) =>
+        request.headers.get(name),
+      );
+      return Response.json({ type, cookie, lists, body: await request.text() });
+    },
+  };
+  const server = {
+    origin: 'http://localhost',
+    endpoints: [endpoint],
+  } as unknown as AuthorizationServer;
+  const mounted = ofNode.portico(server);
+  const ADAPTED: readonly (readonly [
+    name: string,
+    listener: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
+  ])[] = [
+    ['Express', express().use(ofExpress.portico(server))],
+    ['Express behind a parser', express().use(express.urlencoded()).use(ofExpress.portico(server))],
+    ['Koa', new Koa().use(ofKoa.portico(server)).callback()],
+    ['node:http', (incoming, outgoing) => mounted.handle(incoming, outgoing)],
+  ];
+
+  test.each(ADAPTED)('%s', async (_, listener) => {
+    const listening = createServer((incoming, outgoing) => {
+      const headers = { ...incoming.headers, 'x-list': ['a', 'b'] };
+      Object.assign(incoming, { headers, rawHeaders: [] });
+      listener(incoming, outgoing);
+    }).listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: 'a=1; b=2' };
+    const sent = { method: 'POST', headers, body: 'a=1' };
+    const response = await fetch(`http://127.0.0.1:${port}/seen`, sent);
+    expect(await response.json()).toEqual({
+      type: 'application/x-www-form-urlencoded',
+      cookie: 'a=1; b=2',
+      lists: 'a, b',
+      body: 'a=1',
+    });
+  });
+});
+
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
   // @shows AS-12.21
   test('after a refusal behind the first bytes of an answer, the application ends that answer, and the next one works', async () => {
