@@ -481,6 +481,20 @@ describe('a body that a parser of the application has read', () => {
   });
 });
 
+test('a body that a hook of Fastify has read is an error', async () => {
+  const app = Fastify();
+  app.addHook('preParsing', async (_request, _reply, body) => {
+    await once(body.resume(), 'end');
+    return body;
+  });
+  await app.register(ofFastify.portico(serverOf(startSeen())));
+  const read = await app.inject({ method: 'POST', url: '/shown', body: 'a=1' });
+  expect([read.statusCode, read.json()]).toMatchObject([
+    500,
+    { message: expect.stringContaining('The body was read from the request before portico()') },
+  ]);
+});
+
 test('the host receives the request of Fastify, and that of Express, also for a token', async () => {
   const given: unknown[] = [];
   const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({

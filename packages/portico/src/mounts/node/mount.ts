@@ -164,9 +164,9 @@ function mayHaveBody({ method }: IncomingMessage): boolean {
 
 function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
   if (!mayHaveBody(incoming)) return null;
-  if (parsed instanceof Readable) return parsed;
-  if (!incoming.readableDidRead) return incoming;
-  if (parsed === undefined)
+  const unparsed = parsed instanceof Readable ? parsed : incoming;
+  if (!unparsed.readableDidRead) return unparsed;
+  if (parsed === undefined || parsed instanceof Readable)
     return hasBody(incoming) ? new BodyTakenError('the request', "the request's body") : null;
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed;
   try {
