@@ -530,6 +530,18 @@ test('the host receives the request of Fastify, and that of Express, also for a 
   expect(() => ofExpress.expressRequest(another)).toThrow('did not pass through portico(server)');
 });
 
+// @shows AS-6.26
+test('in Fastify, cookies stay that middleware for Express has set on the response of Node', async () => {
+  const app = Fastify();
+  app.addHook('onRequest', async (_, reply) => {
+    reply.raw.setHeader('Set-Cookie', ['before=1', 'too=2']);
+    reply.header('Set-Cookie', 'reply=3');
+  });
+  await app.register(ofFastify.portico(serverOf(startSeen())));
+  const { headers } = await app.inject('/shown');
+  expect(headers['set-cookie']).toEqual(['reply=3', 'before=1', 'too=2', ...COOKIES]);
+});
+
 test('Fastify may treat a path with a trailing slash as the one without', async () => {
   const server = serverOf(startSeen());
   const [shown] = server.endpoints;
