@@ -74,7 +74,7 @@ async function logoOf(client: TestClient): Promise<string | null> {
 }
 
 describe('the logo of a client', () => {
-  // @shows AS-40.6
+  // @shows AS-40.6, AS-6.31
   test('is shown on the consent screen and the page of applications, served from here and made harmless', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const address = (await logoOf(client)) ?? '';
@@ -89,6 +89,8 @@ describe('the logo of a client', () => {
       'cache-control': 'public, max-age=31536000, immutable',
     });
     expect(answer.headers.get('set-cookie')).toBeNull();
+    const shown = await fetch(address, { headers: { Cookie: 'session=1' } });
+    expect(shown.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
     await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
     const applications = await (
       await (await portal.signedIn(ADA)).get('/oauth/applications')

@@ -32,6 +32,8 @@ let server: AuthorizationServer;
 let handle: ReturnType<typeof createHandler<Framework>>;
 let someone: typeof PERSON | null = PERSON;
 let failing = false;
+/** The logged errors. */
+let errors: string[] = [];
 /** The called members, and the context of each. */
 let called: (readonly [member: string, context: Framework | undefined])[] = [];
 
@@ -65,7 +67,12 @@ const host: Host<Framework> = {
   ),
   clientAddress: noted('clientAddress', () => null),
   audit: noted('audit', async () => {}),
-  log: { debug() {}, info() {}, warning() {}, error() {} },
+  log: {
+    debug() {},
+    info() {},
+    warning() {},
+    error: (_, context) => void errors.push(String(context?.['exception'])),
+  },
   commit: noted('commit', async (_request: Request, response: Response) => {
     if (failing) throw new Error('the session cannot be kept');
     response.headers.append('Set-Cookie', 'session=kept');
@@ -93,6 +100,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   called = [];
+  errors = [];
   someone = PERSON;
   failing = false;
 });
@@ -279,6 +287,29 @@ describe('Host.commit', () => {
     expect(called.filter(([member]) => member === 'commit')).toEqual([]);
   });
 });
+
+test.each([
+  ['with a length', { 'Content-Length': '22' }],
+  ['without a length', {}],
+])(
+  'if the application has read the body of the request, %s, the log names the fault',
+  async (_, length) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...length };
+    const init = { method: 'POST', headers, body: 'grant_type=made_up&a=b' };
+    const request = new Request(`${ISSUER}/oauth/token`, init);
+    await request.text();
+    const response = await handle(request);
+    expect([response?.status, await response?.json()]).toMatchObject([
+      500,
+      { error: 'server_error' },
+    ]);
+    expect(errors).toEqual([
+      expect.stringContaining(
+        'The body was read from the request before portico() got the request',
+      ),
+    ]);
+  },
+);
 
 describe('the session of a person', () => {
   test.each([

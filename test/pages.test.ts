@@ -81,7 +81,7 @@ describe('branding', () => {
     }
   });
 
-  // @shows AS-39.8
+  // @shows AS-39.8, AS-6.31
   test('serves the logo under its version with a long cache time and its own type, and lets it run no script', async () => {
     const served = await fetch(`${portal.url}${logo}`);
     expect([served.status, await served.text()]).toEqual([200, SVG]);
@@ -92,6 +92,8 @@ describe('branding', () => {
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     });
     expect(served.headers.get('set-cookie')).toBeNull();
+    const shown = await fetch(`${portal.url}${logo}`, { headers: { Cookie: 'session=1' } });
+    expect(shown.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
     const other = await fetch(`${portal.url}${logo}x`);
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-cache']);
     const etag = served.headers.get('etag') ?? '';

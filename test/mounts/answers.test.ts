@@ -481,6 +481,20 @@ describe('a body that a parser of the application has read', () => {
   });
 });
 
+test('a body that a hook of Fastify has read is an error', async () => {
+  const app = Fastify();
+  app.addHook('preParsing', async (_request, _reply, body) => {
+    await once(body.resume(), 'end');
+    return body;
+  });
+  await app.register(ofFastify.portico(serverOf(startSeen())));
+  const read = await app.inject({ method: 'POST', url: '/shown', body: 'a=1' });
+  expect([read.statusCode, read.json()]).toMatchObject([
+    500,
+    { message: expect.stringContaining('The body was read from the request before portico()') },
+  ]);
+});
+
 test('the host receives the request of Fastify, and that of Express, also for a token', async () => {
   const given: unknown[] = [];
   const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({
@@ -514,6 +528,18 @@ test('the host receives the request of Fastify, and that of Express, also for a 
   const another = new Request('http://localhost/');
   expect(() => ofFastify.fastifyRequest(another)).toThrow('did not pass through portico(server)');
   expect(() => ofExpress.expressRequest(another)).toThrow('did not pass through portico(server)');
+});
+
+// @shows AS-6.26
+test('in Fastify, cookies stay that middleware for Express has set on the response of Node', async () => {
+  const app = Fastify();
+  app.addHook('onRequest', async (_, reply) => {
+    reply.raw.setHeader('Set-Cookie', ['before=1', 'too=2']);
+    reply.header('Set-Cookie', 'reply=3');
+  });
+  await app.register(ofFastify.portico(serverOf(startSeen())));
+  const { headers } = await app.inject('/shown');
+  expect(headers['set-cookie']).toEqual(['reply=3', 'before=1', 'too=2', ...COOKIES]);
 });
 
 test('Fastify may treat a path with a trailing slash as the one without', async () => {
@@ -578,6 +604,54 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers, which no
   });
   const body = await text(session.request({ ':path': '/seen?a=1', 'x-sent': 'yes' }));
   expect(JSON.parse(body)).toEqual({ url: 'http://localhost/seen?a=1', sent: 'yes' });
+});
+
+describe('a request whose header fields are only in `headers`, as in adapters for AWS Lambda, keeps all of them', () => {
+  const endpoint = {
+    name: 'seen',
+    path: '/seen',
+    methods: ['POST'],
+    handle: async (request: Request) => {
+      const [type, cookie, lists] = ['content-type', 'cookie', 'x-list'].map((name) =>
+        request.headers.get(name),
+      );
+      return Response.json({ type, cookie, lists, body: await request.text() });
+    },
+  };
+  const server = {
+    origin: 'http://localhost',
+    endpoints: [endpoint],
+  } as unknown as AuthorizationServer;
+  const mounted = ofNode.portico(server);
+  const ADAPTED: readonly (readonly [
+    name: string,
+    listener: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown,
+  ])[] = [
+    ['Express', express().use(ofExpress.portico(server))],
+    ['Express behind a parser', express().use(express.urlencoded()).use(ofExpress.portico(server))],
+    ['Koa', new Koa().use(ofKoa.portico(server)).callback()],
+    ['node:http', (incoming, outgoing) => mounted.handle(incoming, outgoing)],
+  ];
+
+  test.each(ADAPTED)('%s', async (_, listener) => {
+    const listening = createServer((incoming, outgoing) => {
+      const headers = { ...incoming.headers, 'x-list': ['a', 'b'] };
+      Object.assign(incoming, { headers, rawHeaders: [] });
+      listener(incoming, outgoing);
+    }).listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: 'a=1; b=2' };
+    const sent = { method: 'POST', headers, body: 'a=1' };
+    const response = await fetch(`http://127.0.0.1:${port}/seen`, sent);
+    expect(await response.json()).toEqual({
+      type: 'application/x-www-form-urlencoded',
+      cookie: 'a=1; b=2',
+      lists: 'a, b',
+      body: 'a=1',
+    });
+  });
 });
 
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {

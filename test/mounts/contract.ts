@@ -341,6 +341,26 @@ export function holdContract(contender: Contender): void {
     }
   });
 
+  // @shows AS-6.31
+  test('a shared cache may store a public document, but not the answer to a browser with cookies', async () => {
+    const visitor = createVisitor(mount.url);
+    await authorize(visitor);
+    for (const path of [
+      '/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/jwks.json',
+      '/.well-known/oauth-protected-resource/mcp',
+    ]) {
+      const answers = [await fetch(mount.url + path), await visitor.get(path)];
+      const allowed = answers.map(({ headers }) => headers.get('cache-control'));
+      expect([path, ...allowed]).toEqual([
+        path,
+        expect.stringMatching(/^public, max-age=\d+$/),
+        expect.stringMatching(/^private, max-age=\d+$/),
+      ]);
+    }
+  });
+
   test('an MCP call', async () => {
     const { access_token: accessToken } = await authorize();
     const call = (headers: Readonly<Record<string, string>>) =>

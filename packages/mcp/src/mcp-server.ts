@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer, Endpoint } from 'portico';
-import { getRequestId, runInContext, withRequestId } from 'portico/extension';
+import { getRequestId, publicCacheControl, runInContext, withRequestId } from 'portico/extension';
 import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
 import { Contributions } from './contributions.ts';
 import type { Named } from './feature.ts';
@@ -112,11 +112,13 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;
-  const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
   const handle = async (request: Request) =>
     request.method === 'OPTIONS'
       ? documentPreflight(request)
-      : jsonResponse(document, 200, headers);
+      : jsonResponse(document, 200, {
+          'Access-Control-Allow-Origin': '*',
+          'Cache-Control': publicCacheControl(request, 'max-age=60'),
+        });
   const name = 'mcp_server_resource_metadata';
   const root: Endpoint = {
     name: `${name}_root`,

@@ -60,6 +60,7 @@ export { isLoopback } from './http/loopback.ts';
 export { acceptsByName, readMediaType } from './http/media-types.ts';
 export { Note } from './http/note.ts';
 export { allowedFields } from './http/preflight.ts';
+export { publicCacheControl } from './http/public-cache.ts';
 export { RecentMap } from './http/recent-map.ts';
 export {
   REQUEST_ID_HEADER,

@@ -35,6 +35,7 @@ export async function readBytes<T>(
   limit: number,
   withoutBody: WithoutBody<T>,
 ): Promise<Buffer | T> {
+  requireUnread(request);
   if (declaresAtMost(request, limit)) {
     let bytes: ArrayBuffer;
     try {
@@ -61,6 +62,11 @@ export async function readBytes<T>(
   }
   void discard(reader);
   return withoutBody('too large');
+}
+
+/** Throws if the application has read the body. Otherwise, the client would seem to be at fault. */
+function requireUnread({ bodyUsed }: Request): void {
+  if (bodyUsed) throw new BodyTakenError('the request', "the request's body");
 }
 
 function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
@@ -97,6 +103,7 @@ export async function readFormText<T>(
   withoutBody: WithoutBody<T>,
 ): Promise<string | T> {
   if (!declaresAtMost(request, limit)) return readText(request, limit, withoutBody);
+  requireUnread(request);
   let text: string;
   try {
     text = await request.text();

@@ -1,11 +1,14 @@
 import { jsonText } from '../../http/json.ts';
+import { publicCacheControl } from '../../http/public-cache.ts';
 import { tokenHash } from '../../crypto.ts';
 import type { Reply } from './responses.ts';
 
 /** A public document that is serialized once for all requests. */
 export interface PublicDocument {
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly etag: string;
+  /** How many seconds caches may store the document. */
+  readonly maxAge: number;
 }
 
 /**
@@ -14,23 +17,22 @@ export interface PublicDocument {
  */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {
   const body = jsonText(content);
-  const headers = {
-    'Content-Type': 'application/json',
-    'Cache-Control': `public, max-age=${maxAge}`,
-    ETag: `"${tokenHash(body)}"`,
-  };
-  return { body, headers };
+  return { body, etag: `"${tokenHash(body)}"`, maxAge };
 }
 
 /** Returns the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
-export function documentReply(request: Request, { body, headers }: PublicDocument): Reply {
+export function documentReply(request: Request, { body, etag, maxAge }: PublicDocument): Reply {
+  const headers = {
+    'Content-Type': 'application/json',
+    'Cache-Control': publicCacheControl(request, `max-age=${maxAge}`),
+    ETag: etag,
+  };
   const known = request.headers.get('if-none-match');
-  if (known !== null && matches(known, headers['ETag']))
-    return { status: 304, headers, body: null };
+  if (known !== null && matches(known, etag)) return { status: 304, headers, body: null };
   return { status: 200, headers, body };
 }
 
-function matches(list: string, tag: string | undefined): boolean {
+function matches(list: string, tag: string): boolean {
   return list.split(',').some((entry) => {
     const each = entry.trim();
     return each === '*' || each.replace(/^W\//, '') === tag;

@@ -7,6 +7,7 @@ import type {
   FoundBranding,
   ServedLogo,
 } from '../../pages/branding.ts';
+import { publicCacheControl } from '../../http/public-cache.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';
@@ -89,7 +90,9 @@ function logoResponse(request: Request, { bytes, type, version }: LogoFile): Res
   const isVersioned = new URL(request.url).searchParams.get('v') === version;
   const etag = `"${version}"`;
   const headers = {
-    'Cache-Control': isVersioned ? `public, max-age=${A_YEAR}, immutable` : 'no-cache',
+    'Cache-Control': isVersioned
+      ? publicCacheControl(request, `max-age=${A_YEAR}, immutable`)
+      : 'no-cache',
     ETag: etag,
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'X-Content-Type-Options': 'nosniff',

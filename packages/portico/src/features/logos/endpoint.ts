@@ -1,10 +1,11 @@
 import type { Handler } from '../../endpoints/endpoint.ts';
+import { publicCacheControl } from '../../http/public-cache.ts';
 import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../endpoints/replies/responses.ts';
 import type { LogoRecords } from './records.ts';
 
 /** Caches may keep a logo for a year, because a new logo gets a new URL. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const FOR_EVER = 'max-age=31536000, immutable';
 
 /**
  * Headers that make any image safe. If a user opens the image directly, no code runs, and the
@@ -33,7 +34,11 @@ export function logoEndpoint(logos: LogoRecords): Handler {
     }
     return {
       status: 200,
-      headers: { 'Content-Type': logo.mediaType, 'Cache-Control': FOR_EVER, ...HARMLESS },
+      headers: {
+        'Content-Type': logo.mediaType,
+        'Cache-Control': publicCacheControl(request, FOR_EVER),
+        ...HARMLESS,
+      },
       body: logo.bytes,
     };
   };

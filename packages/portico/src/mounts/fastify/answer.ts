@@ -16,7 +16,9 @@ export function answer(
     const before = isAdded ? reply.getHeader(name) : undefined;
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
-  for (const cookie of cookies) reply.header('set-cookie', cookie);
+  // Middleware for Express sets cookies on Node's response. The reply's cookies would replace them.
+  const before = cookies.length > 0 ? [reply.raw.getHeader('set-cookie') ?? []].flat() : [];
+  for (const cookie of [...before, ...cookies]) reply.header('set-cookie', cookie);
   // Always send a stream, because Fastify does not change its headers. For bytes, Fastify would add
   // a Content-Length. For text, Fastify would change the Content-Type.
   const isStream = body === null || body instanceof ReadableStream;

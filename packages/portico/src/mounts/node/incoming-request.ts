@@ -22,8 +22,8 @@ export interface RequestSource {
 /**
  * A Request that is created only when it is needed. Most endpoints read only a few headers and a
  * short body. Creating a real Request, with its URL, signal and streams, takes longer than
- * responding to most of these requests. All members except `method`, `headers` and `text()` create
- * the real Request and use it.
+ * responding to most of these requests. All members except `method`, `headers`, `bodyUsed` and
+ * `text()` create the real Request and use it.
  *
  * An IncomingRequest is an instance of Request, but `new Request(request)` and `fetch(request)`
  * throw an error. Pass it only to code that reads the request.
@@ -45,6 +45,10 @@ class IncomingRequest {
 
   get headers(): Headers {
     return (this.#headers ??= this.#source.headers());
+  }
+
+  get bodyUsed(): boolean {
+    return this.#real === null ? this.#isRead : this.#real.bodyUsed;
   }
 
   async text(): Promise<string> {

@@ -138,12 +138,24 @@ export function answerTo(incoming: IncomingMessage, response: Response): Respons
 
 function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
-  for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
+  const fields = fieldsOf(incoming);
+  for (let index = 0; index < fields.length; index += 2) {
+    const [name = '', value = ''] = fields.slice(index, index + 2);
     // Skip HTTP/2 pseudo-headers, because a Request cannot contain them.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
+}
+
+/**
+ * Returns the header fields: a name, its value, the next name, and so on. Adapters for serverless
+ * platforms, for example `serverless-http`, create requests that have them only in `headers`.
+ */
+function fieldsOf({ rawHeaders, headers }: IncomingMessage): readonly string[] {
+  if (rawHeaders.length > 0) return rawHeaders;
+  return Object.entries(headers).flatMap(([name, value = []]) =>
+    [value].flat().flatMap((each) => [name, each]),
+  );
 }
 
 function mayHaveBody({ method }: IncomingMessage): boolean {
@@ -152,9 +164,9 @@ function mayHaveBody({ method }: IncomingMessage): boolean {
 
 function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
   if (!mayHaveBody(incoming)) return null;
-  if (parsed instanceof Readable) return parsed;
-  if (!incoming.readableDidRead) return incoming;
-  if (parsed === undefined)
+  const unparsed = parsed instanceof Readable ? parsed : incoming;
+  if (!unparsed.readableDidRead) return unparsed;
+  if (parsed === undefined || parsed instanceof Readable)
     return hasBody(incoming) ? new BodyTakenError('the request', "the request's body") : null;
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed;
   try {
