@@ -25,8 +25,8 @@ export async function readJson(
 }
 
 /**
- * Returns how deep the JSON text is nested. It counts the brackets outside of strings. It reads each
- * character once, so no text is slow.
+ * Returns how deep the JSON text is nested. It counts the brackets outside of strings. It reads
+ * each character once, so no text is slow.
  */
 function depthOf(text: string): number {
   let depth = 0;
