@@ -1147,6 +1147,18 @@ describe('mcp:transport:streaming', () => {
       { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
     ]);
   });
+  test.each([false, true])(
+    '%j: the connection closes after the answer if the client wants that (RFC 9112 section 9.6)',
+    async (streams) => {
+      const at = streams ? streaming : assistant;
+      const bearer = await at.serviceToken();
+      for (const connection of ['close', 'keep-alive']) {
+        const response = await send(slow, { bearer, at, headers: { Connection: connection } });
+        expect(response.headers.get('connection')).toBe(connection);
+        await response.body?.cancel();
+      }
+    },
+  );
   // @shows MCP-8.14
   test('true: while a tool works, the stream sends data, because proxies close silent connections', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
