@@ -262,6 +262,8 @@ describe('the article store', () => {
       ['a comma too many', '{"title":"A","body":"B",}'],
       ['bytes that are not UTF-8', new Blob([new Uint8Array([0x22, 0xff, 0x22])])],
       ['half a character', '{"title":"\\ud800","body":"B"}'],
+      ['a long text without an end, read in linear time', `"${'\\"'.repeat(500_000)}`],
+      ['a long text that ends in an escape, read in linear time', `"${'\\"'.repeat(500_000)}\\`],
       ['nesting of 513', `${'['.repeat(513)}${']'.repeat(513)}`],
       [
         'nesting of 513 inside',

@@ -48,6 +48,12 @@ const TWICE = [
   { toString: 2, valueOf: 1 },
 ] as const;
 
+/** An object with a member that replaces what objects inherit. */
+const HIDING = { constructor: {} };
+
+/** Different objects, almost as many as a body can have. */
+const MANY = Array.from({ length: 4900 }, (_, index) => ({ [`race${index}`]: 1 }));
+
 /** A valid URL of more than 2048 characters. */
 const LONG_URL = `https://shop.example/${'x'.repeat(2048)}`;
 
@@ -95,6 +101,7 @@ const TOOLS: readonly ToolInterface[] = [
         millions: { type: 'integer', multipleOf: 1_000_000 },
         constructor: { type: 'string' },
         races: { type: 'array', uniqueItems: true },
+        ranks: { prefixItems: [{}, {}], items: { type: 'string' }, uniqueItems: true },
         note: { type: 'string', nullable: true, formatMinimum: 'n', id: 'note' },
         nullable: { type: 'boolean' },
         page: { type: 'string', format: 'url' },
@@ -900,6 +907,21 @@ describe('what a tool receives and returns', () => {
     [false, 'one of a million', { millions: 1 }],
     [false, 'two dozens and one', { dozens: 25 }],
     [false, 'equal objects that hide what objects inherit', { races: TWICE }],
+    [true, 'different objects that hide it', { races: [{ valueOf: 1 }, { valueOf: 2 }] }],
+    [false, 'equal objects with a constructor', { races: [HIDING, { ...HIDING }] }],
+    [true, 'numbers and texts of them', { races: [1, '1', [1], ['1'], { 1: 1 }, null, 'null'] }],
+    [
+      false,
+      'equal lists',
+      {
+        races: [
+          [1, [{ a: 1, b: 2 }]],
+          [1.0, [{ b: 2, a: 1 }]],
+        ],
+      },
+    ],
+    [false, 'equal items at the start of a list', { ranks: [{ a: 1 }, { a: 1 }, 'a'] }],
+    [true, 'thousands of objects, compared in linear time', { races: MANY }],
   ] as const)('a schema means what JSON Schema says: %j for %s', async (isValid, _, args) => {
     for (const dialect of ['202', '-07']) {
       const { result } = await answerOf(send(calling(`priced_${dialect}`, args)));
@@ -1125,6 +1147,18 @@ describe('mcp:transport:streaming', () => {
       { id: 1, result: { content: [{ type: 'text', text: 'done' }] } },
     ]);
   });
+  test.each([false, true])(
+    '%j: the connection closes after the answer if the client wants that (RFC 9112 section 9.6)',
+    async (streams) => {
+      const at = streams ? streaming : assistant;
+      const bearer = await at.serviceToken();
+      for (const connection of ['close', 'keep-alive']) {
+        const response = await send(slow, { bearer, at, headers: { Connection: connection } });
+        expect(response.headers.get('connection')).toBe(connection);
+        await response.body?.cancel();
+      }
+    },
+  );
   // @shows MCP-8.14
   test('true: while a tool works, the stream sends data, because proxies close silent connections', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

@@ -24,13 +24,23 @@ export async function readJson(
   }
 }
 
-/** Returns how deep the JSON text is nested. It counts the brackets outside of strings. */
+/**
+ * Returns how deep the JSON text is nested. It counts the brackets outside of strings. It reads
+ * each character once, so no text is slow.
+ */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') deepest = Math.max(deepest, (depth += 1));
-    else if (token === ']' || token === '}') depth -= 1;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') inString = !inString;
+    else if (inString) {
+      if (character === '\\') index += 1;
+    } else if (character === '[' || character === '{') {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+    } else if (character === ']' || character === '}') depth -= 1;
   }
   return deepest;
 }

@@ -94,7 +94,6 @@ function versionRefusal(
 const JSON_BODY = { 'content-type': 'application/json' };
 const EVENT_STREAM = {
   'cache-control': 'no-cache, no-transform',
-  connection: 'keep-alive',
   'content-type': 'text/event-stream',
   'x-accel-buffering': 'no',
 };

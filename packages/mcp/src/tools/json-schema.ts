@@ -1,6 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { isShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
+import { replaceUniqueItems, uniqueKeyword } from './unique-items.ts';
 
 /** Returns the problem with a value, or null if the value is valid. */
 export type Check = (value: unknown) => string | null;
@@ -126,7 +127,8 @@ const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 /**
  * Copies a schema without `nullable`: JSON Schema does not have this keyword, but Ajv follows it.
- * Adds `VISIT` next to each reference. `order` puts the members of each object in order.
+ * Adds `VISIT` next to each reference, and replaces `uniqueItems`. `order` puts the members of each
+ * object in order.
  */
 function copySchema(schema: object, order = (members: object): object => members): object {
   const copy = (value: unknown): unknown => {
@@ -140,7 +142,8 @@ function copySchema(schema: object, order = (members: object): object => members
     return isNamed ? order(mapMembers(value, copy)) : copy(value);
   });
   const refers = REFERENCES.some((keyword) => Object.hasOwn(schema, keyword));
-  return order(refers ? { [VISIT]: true, ...copied } : copied);
+  const replaced = replaceUniqueItems(copied);
+  return order(refers ? { [VISIT]: true, ...replaced } : replaced);
 }
 
 /**
@@ -156,9 +159,12 @@ function referencesLast(members: object): object {
 }
 
 /** Copies an object with other values. Leaves out members whose value is undefined. */
-function mapMembers(members: object, change: (value: unknown, name: string) => unknown): object {
+function mapMembers(
+  members: object,
+  change: (value: unknown, name: string) => unknown,
+): JsonSchema {
   const changed = Object.entries(members).map(([name, value]) => [name, change(value, name)]);
-  return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as object;
+  return Object.fromEntries(changed.filter(([, value]) => value !== undefined)) as JsonSchema;
 }
 
 /** The maximum length of a text with the format `url`, which Ajv knows besides `uri`. */
@@ -205,6 +211,7 @@ function followJsonSchema(
   // The time that this pattern takes grows with the square of the length.
   if (url instanceof RegExp)
     engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
+  engine.addKeyword(uniqueKeyword());
   engine.addKeyword({ keyword: VISIT, before: '$ref', validate: () => visits.count() });
   engine.addKeyword({
     keyword: 'multipleOf',
