@@ -23,7 +23,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 import { png } from './support/png.ts';
-import { locationOf, type Visitor } from './support/visitor.ts';
+import { formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /** What a person answers for a device (RFC 8628), at a clock that stands still. */
 
@@ -307,5 +307,65 @@ describe('the page', () => {
     await decide(grace, begun);
     clock.advance(1);
     expect((await enter(ada, 'BBB-BBB-BBB')).status).toBe(400);
+  });
+});
+
+describe('a server with the switch', () => {
+  // @shows AS-22.2, AS-48.1
+  test('below a base path names its endpoint and its page, and gives the grant to no client that registers itself', async () => {
+    const own = await startPortal({
+      config: {
+        base_path: '/auth',
+        oauth_server: { ...DEVICES.oauth_server, registration: 'open' },
+      },
+    });
+    onTestFinished(() => own.close());
+    const { issuer } = own.server;
+    const metadata = await fetch(`${own.url}/.well-known/oauth-authorization-server/auth`);
+    expect(await metadata.json()).toMatchObject({
+      device_authorization_endpoint: `${own.url}/auth/oauth/device_authorization`,
+      grant_types_supported: expect.arrayContaining([DEVICE_GRANT]) as unknown,
+    });
+    const box = await registerDevice(own);
+    const begun = await begin({ ...own, url: issuer }, box);
+    expect(begun.verification_uri).toBe(`${own.url}/auth/oauth/device`);
+    const person = own.visitor();
+    const login = await person.get(begun.verification_uri_complete);
+    const back = `/auth/oauth/device?user_code=${begun.user_code}`;
+    expect(decodeURIComponent(locationOf(login).search)).toContain(`return_to=${back}`);
+    await signIn(person, await person.visit(locationOf(login).href), ADA);
+    const form = await person.get(begun.verification_uri_complete);
+    expect(formOf(await form.clone().text()).action).toBe('/auth/oauth/device');
+    expect((await person.submit(form)).status).toBe(400);
+    const asked = await person.submit(form, { user_code: begun.user_code });
+    expect((await allow(person, asked)).status).toBe(200);
+    await tokensOf(await poll({ ...own, url: issuer }, box, begun));
+    const registered = await fetch(`${issuer}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        redirect_uris: ['https://client.example/callback'],
+        grant_types: ['authorization_code', DEVICE_GRANT],
+      }),
+    });
+    expect(await registered.json()).toMatchObject({ grant_types: ['authorization_code'] });
+  });
+
+  // @shows AS-48.3, AS-31.9
+  test('removes a request an hour after it expired, and ends waiting requests with all access', async () => {
+    const own = await startAdministered({ clock: clock.now, config: DEVICES });
+    onTestFinished(() => own.portal.close());
+    const box = await registerDevice(own.portal);
+    await begin(own.portal, box);
+    clock.advance(600 + HOUR - 0.001);
+    expect(await own.portal.server.prune()).toMatchObject({ deviceRequests: 0 });
+    clock.advance(0.001);
+    expect(await own.portal.server.prune()).toMatchObject({ deviceRequests: 1 });
+    const begun = await begin(own.portal, box);
+    await own.portal.server.access.endAll();
+    const answer = await poll(own.portal, box, begun);
+    expect(await refusalOf(answer)).toEqual([400, 'expired_token']);
+    const [line] = await own.linesOf(answer);
+    expect(line).toMatchObject({ detail: 'oauth:restored ended the request' });
   });
 });

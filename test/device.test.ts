@@ -78,7 +78,9 @@ describe('a device', () => {
     const begun = (await response.clone().json()) as Awaited<ReturnType<typeof begin>>;
     expect(begun).toEqual({
       device_code: expect.stringMatching(/^[\w-]{43}$/) as string,
-      user_code: expect.stringMatching(/^(?:[B-DF-HJ-NP-TV-XZ]{3}-?){3}$/) as string,
+      user_code: expect.stringMatching(
+        /^[B-DF-HJ-NP-TV-XZ]{3}(?:-[B-DF-HJ-NP-TV-XZ]{3}){2}$/,
+      ) as string,
       verification_uri: `${portal.url}/oauth/device`,
       verification_uri_complete: `${portal.url}/oauth/device?user_code=${begun.user_code}`,
       expires_in: 600,
@@ -766,6 +768,7 @@ test.each(['Bearer x', 'DPoP x'])('the page refuses a request with the token %s'
       method,
       headers,
       redirect: 'manual',
+      ...(method === 'POST' ? { body: new URLSearchParams({ user_code: 'BBB-BBB-BBB' }) } : {}),
     });
     expect([response.status, response.headers.get('location')]).toEqual([400, null]);
   }
