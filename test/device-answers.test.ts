@@ -12,6 +12,7 @@ import {
   registerDevice,
   tokensOf,
 } from './support/device.ts';
+import { post, registerBanker } from './support/fapi2.ts';
 import {
   ADA,
   errorOf,
@@ -367,5 +368,30 @@ describe('a server with the switch', () => {
     expect(await refusalOf(answer)).toEqual([400, 'expired_token']);
     const [line] = await own.linesOf(answer);
     expect(line).toMatchObject({ detail: 'oauth:restored ended the request' });
+  });
+
+  // @shows AS-48.1
+  test('gives no codes and no tokens to a client of a security profile', async () => {
+    const own = await startPortal({
+      config: {
+        oauth_server: {
+          ...DEVICES.oauth_server,
+          private_key_jwt: true,
+          dpop: 'accept',
+          pushed_authorization_requests: 'accept',
+        },
+      },
+    });
+    onTestFinished(() => own.close());
+    await own.server.keys.generate('ES256');
+    const grants = ['authorization_code', 'refresh_token', DEVICE_GRANT];
+    const banker = await registerBanker(own, { profile: 'fapi2', grants });
+    const at = { portal: own, now: Date.now };
+    const answers = [
+      await post(at, '/oauth/device_authorization', banker, { scope: 'openid' }),
+      await post(at, '/oauth/token', banker, { grant_type: DEVICE_GRANT, device_code: 'x' }),
+    ];
+    for (const answer of answers)
+      expect(await refusalOf(answer)).toEqual([400, 'unauthorized_client']);
   });
 });

@@ -598,12 +598,17 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   device: {
-    files: ['packages/portico/src/features/device/*.ts'],
+    files: [
+      'packages/portico/src/features/device/{approvals,clients,codes,endpoint,grant,guesses,index,migrations,page,question,user-code}.ts',
+    ],
     tests: [
       'packages/portico/src/features/device/user-code.test.ts',
+      'test/device-answers.test.ts',
+      'test/device-meanwhile.test.ts',
       'test/device.test.ts',
       'test/device-races.test.ts',
       'test/device-outage.test.ts',
+      'test/fapi2.test.ts',
     ],
   },
   logout: {
