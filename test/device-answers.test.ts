@@ -1,6 +1,16 @@
 // @engines sqlite: what a page or a line of the log says makes no difference to a store
+import path from 'node:path';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  type AuthorizationServer,
+  type Host,
+  type PersonReference,
+} from 'portico';
+import { createHandler } from 'portico/fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startAdministered, type Administered } from './support/administration.ts';
+import { ROOT } from './support/console.ts';
 import { createClock } from './support/clock.ts';
 import {
   begin,
@@ -11,8 +21,11 @@ import {
   poll,
   registerDevice,
   tokensOf,
+  type Begun,
 } from './support/device.ts';
 import { post, registerBanker } from './support/fapi2.ts';
+import { createHostLog } from './support/host-log.ts';
+import { openStore, withExecute } from './support/opened-store.ts';
 import {
   ADA,
   errorOf,
@@ -120,15 +133,27 @@ describe('a code', () => {
 
   // @shows AS-48.4
   test('gives tokens to one of two polls at the same time, and these tokens stay valid', async () => {
-    const own = await startPortal({ config: DEVICES });
+    const opened = await openStore();
+    onTestFinished(() => opened.close());
+    let meanwhile: (() => Promise<unknown>) | null = null;
+    const database = withExecute(opened.inner, async (sql, ...rest) => {
+      const result = await opened.inner.execute<never>(sql, ...rest);
+      const act = /^SELECT [^]* FROM oauth_families/.test(sql) ? meanwhile : null;
+      if (act !== null) meanwhile = null;
+      await act?.();
+      return result;
+    });
+    const own = await startPortal({ config: DEVICES, database });
     onTestFinished(() => own.close());
     const box = await registerDevice(own);
     const begun = await begin(own, box);
     await decide(await own.signedIn(ADA), begun);
-    const answers = await Promise.all([poll(own, box, begun), poll(own, box, begun)]);
-    const [granted, refused] = answers.toSorted((one, other) => one.status - other.status);
-    expect(await refusalOf(refused as Response)).toEqual([400, 'invalid_grant']);
-    const { refresh_token: token } = await tokensOf(granted as Response);
+    let faster: Response | undefined;
+    meanwhile = async () => {
+      faster = await poll(own, box, begun);
+    };
+    expect(await refusalOf(await poll(own, box, begun))).toEqual([400, 'invalid_grant']);
+    const { refresh_token: token } = await tokensOf(faster as unknown as Response);
     expect((await refresh(own, box, token)).status).toBe(200);
   });
 });
@@ -308,6 +333,107 @@ describe('the page', () => {
     await decide(grace, begun);
     clock.advance(1);
     expect((await enter(ada, 'BBB-BBB-BBB')).status).toBe(400);
+  });
+});
+
+describe('at a host that implements only what it must', () => {
+  let person = '7';
+  const host = {
+    signedIn: async () => ({ provider: 'staff', id: person }),
+    loadAccount: async (reference: PersonReference) => ({
+      reference,
+      isActive: () => true,
+      getProfile: () => ({}),
+    }),
+    holdsPermission: async () => true,
+    browserSecret: async () => 'the secret of this browser',
+    loginUrl: '/sign-in',
+    log: createHostLog().log,
+  };
+  const serverOf = (more: Partial<Host> = {}) =>
+    createAuthorizationServer({
+      publicUrl: 'https://host.example',
+      config: configurationWith([]).parse({
+        ...DEVICES.oauth_server,
+        name: 'Host',
+        scopes: { 'notes:read': 'Read your notes' },
+        key_path: path.join(ROOT, 'keys'),
+      }),
+      database: portal.application.database,
+      host: { ...host, ...more },
+    });
+  const send = async (
+    server: AuthorizationServer,
+    form?: Readonly<Record<string, string>>,
+    at = '/oauth/device',
+  ): Promise<Response> => {
+    const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+    const url = `https://host.example${at}`;
+    return (await createHandler(server)(new Request(url, init), undefined)) as Response;
+  };
+  beforeEach(() => {
+    person = '7';
+  });
+
+  // @shows AS-48.5
+  test('"Not you?" leads to a page that says how another person can continue with the code', async () => {
+    const server = serverOf();
+    const { fields } = formOf(await (await send(server)).text());
+    for (const [code, link] of [
+      ['BBB-BBB-BBB', '/oauth/device?user_code=BBB-BBB-BBB'],
+      ['', '/oauth/device'],
+    ] as const) {
+      const page = await send(server, { ...fields, user_code: code, decision: 'switch' });
+      const html = await page.text();
+      expect([page.status, html]).toEqual([
+        200,
+        expect.stringContaining('Sign out of Host first') as unknown,
+      ]);
+      expect(html).toMatch(
+        new RegExp(`href="${link.replace('?', '\\?')}"[^>]*>Continue as another person<`),
+      );
+    }
+  });
+
+  // @shows AS-48.5
+  test('the form of one person is refused to the next person, even if the browser keeps its secret', async () => {
+    const server = serverOf();
+    const { fields } = formOf(await (await send(server)).text());
+    const form = { ...fields, user_code: 'BBB-BBB-BBC' };
+    expect(await (await send(server, form)).text()).toContain('not a valid code');
+    person = '8';
+    const refused = await send(server, form);
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.not.stringContaining('not a valid code') as unknown,
+    ]);
+  });
+
+  // @shows AS-48.5
+  test('a view of its own gets the code and the request, and no question before the person entered the code', async () => {
+    const server = serverOf({ render: async (_, data) => JSON.stringify(data) });
+    const { client } = await server.clients.create({
+      name: 'Television',
+      redirectUris: [],
+      scopes: ['notes:read'],
+      grants: [DEVICE_GRANT],
+      public: true,
+    });
+    const begun = await send(server, { client_id: client.id }, '/oauth/device_authorization');
+    const { user_code: code } = (await begun.json()) as Begun;
+    const link = (await (
+      await send(server, undefined, `/oauth/device?user_code=${code}`)
+    ).json()) as {
+      readonly csrfToken: string;
+    };
+    expect(link).toMatchObject({ userCode: code, isFromLink: true, problem: null, question: null });
+    const asked = await send(server, { csrf_token: link.csrfToken, user_code: code });
+    expect(await asked.json()).toMatchObject({
+      userCode: code,
+      isFromLink: false,
+      problem: null,
+      question: { clientName: 'Television', scope: 'notes:read', address: null, logo: null },
+    });
   });
 });
 
