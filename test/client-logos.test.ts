@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import {
@@ -11,31 +10,8 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { png } from './support/png.ts';
 import { putUnverified } from './support/unverified.ts';
-
-/** A picture of one colour. */
-function png(width: number, height: number, grey: number): Buffer<ArrayBuffer> {
-  const chunk = (type: string, data: Buffer) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    sum.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, sum]);
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 8;
-  const pixels = Buffer.concat(
-    Array.from({ length: height }, () => Buffer.alloc(width + 1, grey).fill(0, 0, 1)),
-  );
-  const parts = [
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(pixels)),
-    chunk('IEND', Buffer.alloc(0)),
-  ];
-  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...parts]);
-}
 
 const ONE = png(48, 48, 200);
 const ANOTHER = png(64, 32, 90);

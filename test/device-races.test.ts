@@ -1,6 +1,6 @@
 // @engines all, long: it races processes
 import type { PersonReference } from 'portico';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';
 import { begin, decide, DEVICES, enter, poll, registerDevice, tokensOf } from './support/device.ts';
@@ -28,11 +28,13 @@ beforeAll(async () => {
   one = await startPortal({ config: DEVICES });
   ({ other, process: process2 } = await startBeside(one, {}, DEVICES));
   tv = await registerDevice(one, { scopes: ['notes:read'] });
-  ada = await one.signedIn(ADA);
 });
 afterAll(async () => {
   await process2.stop();
   await one.close();
+});
+beforeEach(async () => {
+  ada = await one.signedIn(ADA);
 });
 
 const scope = { scope: 'notes:read' };

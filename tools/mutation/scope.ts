@@ -477,6 +477,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/mcp-bound-tokens.test.ts',
       'test/mcp-challenges.test.ts',
       'test/mcp-bodies.test.ts',
+      'test/progress.test.ts',
     ],
   },
   keys: {
@@ -493,6 +494,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/key-signer.test.ts',
       'test/key-rotation.test.ts',
       'test/signing-algorithms.test.ts',
+      'test/key-owners.test.ts',
+      'test/read-only-keys.test.ts',
+      'test/openid-connect.test.ts',
     ],
   },
   admin: {
@@ -586,11 +590,26 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/workload-identity.test.ts',
       'test/workload-refusals.test.ts',
       'test/workload-assertions.test.ts',
+      'test/jwt-bearer-commands.test.ts',
+      'test/jwt-bearer-races.test.ts',
+      'test/jwt-bearer-hosts.test.ts',
+      'test/jwt-bearer-attacks.test.ts',
+      'test/enterprise-managed-authorization.test.ts',
     ],
   },
   device: {
-    files: ['packages/portico/src/features/device/*.ts'],
-    tests: ['packages/portico/src/features/device/user-code.test.ts', 'test/device.test.ts'],
+    files: [
+      'packages/portico/src/features/device/{approvals,clients,codes,endpoint,grant,guesses,index,migrations,page,question,user-code}.ts',
+    ],
+    tests: [
+      'packages/portico/src/features/device/user-code.test.ts',
+      'test/device-answers.test.ts',
+      'test/device-meanwhile.test.ts',
+      'test/device.test.ts',
+      'test/device-races.test.ts',
+      'test/device-outage.test.ts',
+      'test/fapi2.test.ts',
+    ],
   },
   logout: {
     files: [
@@ -598,7 +617,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/host/session-ends.ts',
       'packages/portico/src/outbox/*.ts',
     ],
-    tests: ['test/logout.test.ts', 'test/back-channel-logout.test.ts', 'test/outbox.test.ts'],
+    tests: [
+      'test/logout.test.ts',
+      'test/back-channel-logout.test.ts',
+      'test/outbox.test.ts',
+      'packages/portico/src/features/back-channel-logout/ended-families.test.ts',
+      'test/outbox-locks.test.ts',
+    ],
   },
   audit: {
     files: [
@@ -612,6 +637,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/audit/stream.test.ts',
       'test/kept-audit.test.ts',
       'test/audit.test.ts',
+      'test/kept-audit-waiting.test.ts',
+      'test/refusal-lines.test.ts',
     ],
   },
   features: {
@@ -634,6 +661,14 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/client-logos.test.ts',
       'test/step-up.test.ts',
       'test/scope-claims.test.ts',
+      'packages/portico/src/features/scope-groups/guessing.test.ts',
+      'packages/portico/src/features/challenges/resource-metadata.test.ts',
+      'test/challenges.test.ts',
+      'test/consent-page.test.ts',
+      'test/listed-scopes.test.ts',
+      'test/remember-consent-meanwhile.test.ts',
+      'test/remember-consent-races.test.ts',
+      'test/reauthentication-hosts.test.ts',
     ],
   },
   assembly: {

@@ -7,7 +7,7 @@ test('a code is nine consonants in three groups, and is read however a person ty
   const codes = Array.from({ length: 500 }, () => newUserCode());
   for (const code of codes) {
     const shown = shownUserCode(code);
-    expect(shown).toMatch(/^(?:[BCDFGHJKLMNPQRSTVWXZ]{3}-?){3}$/);
+    expect(shown).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{3}(?:-[BCDFGHJKLMNPQRSTVWXZ]{3}){2}$/);
     const typed = [
       shown,
       code,
@@ -32,6 +32,21 @@ test('a code with one wrong, missing or further letter is no code', () => {
     expect(readUserCode(code.slice(0, at) + code.slice(at + 1))).toBeNull();
     expect(readUserCode(`${code.slice(0, at)}A${code.slice(at)}`)).toBeNull();
   }
+});
+
+// @shows AS-48.3
+test('a code with another character than the twenty consonants is no code', () => {
+  // "A" is not in the alphabet. Its index there, -1, must not count as that of the last letter.
+  const code = Array.from({ length: 1000 }, newUserCode).find((each) => each.startsWith('Z')) ?? '';
+  expect(readUserCode(code)).toBe(code);
+  expect(readUserCode(`A${code.slice(1)}`)).toBeNull();
+});
+
+// @shows AS-48.3
+test('a code may have spaces around it, up to 40 characters', () => {
+  const code = newUserCode();
+  expect(readUserCode(code.padStart(40))).toBe(code);
+  expect(readUserCode(code.padStart(41))).toBeNull();
 });
 
 test('whatever is typed, the result is a code or null', () => {

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createClock } from './support/clock.ts';
+import {
+  begin,
+  decide,
+  DEVICES,
+  enter,
+  poll,
+  registerDevice,
+  requestCodes,
+  tokensOf,
+} from './support/device.ts';
+import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
+import {
+  ADA,
+  errorOf,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import type { Visitor } from './support/visitor.ts';
+
+/** What happens while the server handles the request of a device, and how many requests can wait. */
+
+const clock = createClock();
+let opened: OpenedStore;
+let portal: RunningPortal;
+let tv: TestClient;
+let ada: Visitor;
+/** Runs once, after the next statement that matches. The request waits for it. */
+let next: { readonly after: RegExp; readonly act: () => Promise<unknown> } | null = null;
+type Insert = (deviceHash: string) => Promise<unknown>;
+/** Runs before the codes of a device are inserted. Its parameter inserts the same user code. */
+let inserting: ((insert: Insert) => unknown) | null = null;
+
+beforeAll(async () => {
+  opened = await openStore();
+  const { inner } = opened;
+  const database = withExecute(inner, async (sql, values, ...rest) => {
+    if (/INTO oauth_device_codes/.test(sql))
+      await inserting?.((hash) => inner.execute(sql, [hash, ...(values ?? []).slice(1)]));
+    const result = await inner.execute<never>(sql, values, ...rest);
+    const now = next?.after.test(sql) === true ? next : null;
+    if (now !== null) next = null;
+    await now?.act();
+    return result;
+  });
+  portal = await startPortal({
+    clock: clock.now,
+    database,
+    config: { ...DEVICES, trusted_proxies: 1 },
+  });
+  tv = await registerDevice(portal);
+});
+afterAll(async () => {
+  await portal.close();
+  await opened.close();
+});
+beforeEach(async () => {
+  // No code of an earlier test is still waiting.
+  clock.advance(601);
+  next = null;
+  inserting = null;
+  ada = await portal.signedIn(ADA);
+});
+
+const refusalOf = async (response: Response) => [response.status, await errorOf(response)];
+
+describe('while a device polls', () => {
+  const READ = /FROM oauth_device_codes WHERE device_hash/;
+
+  // @shows AS-48.2
+  test('the person may allow or deny the request: the device gets the answer', async () => {
+    const [allowed, denied] = [await begin(portal, tv), await begin(portal, tv)];
+    next = { after: READ, act: () => decide(ada, allowed) };
+    await tokensOf(await poll(portal, tv, allowed));
+    next = { after: READ, act: () => decide(ada, denied, 'deny') };
+    expect(await refusalOf(await poll(portal, tv, denied))).toEqual([400, 'access_denied']);
+  });
+
+  // @shows AS-48.2
+  test('another process may remove the request: the device gets invalid_grant', async () => {
+    const begun = await begin(portal, tv);
+    next = {
+      after: READ,
+      act: () => opened.inner.execute('DELETE FROM oauth_device_codes'),
+    };
+    expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'invalid_grant']);
+  });
+});
+
+// @shows AS-31.8, AS-48.5
+test('a denial is refused if the data of the person are erased at the same time', async () => {
+  const { access } = portal.server;
+  const earlier = await begin(portal, tv);
+  await decide(ada, earlier);
+  const [held] = (await access.list({ clientId: tv.id })).items;
+  const begun = await begin(portal, tv);
+  const asked = await enter(ada, begun.user_code);
+  next = {
+    after: /^UPDATE oauth_consent_requests/,
+    act: () => access.erasePerson(held?.person ?? { provider: '', id: '' }),
+  };
+  expect((await ada.submit(asked, { decision: 'deny' })).status).toBe(400);
+  expect(next).toBeNull();
+});
+
+// @shows AS-48.5
+test('a denial is refused if another process removes the request at the same time', async () => {
+  const begun = await begin(portal, tv);
+  const asked = await enter(ada, begun.user_code);
+  next = {
+    after: /^UPDATE oauth_consent_requests/,
+    act: () => opened.inner.execute('DELETE FROM oauth_device_codes'),
+  };
+  expect((await ada.submit(asked, { decision: 'deny' })).status).toBe(400);
+  expect(next).toBeNull();
+});
+
+describe('a user code that another device got first', () => {
+  // @shows AS-48.3
+  test('is not given again: the device gets another code', async () => {
+    let tries = 0;
+    inserting = async (insert) => {
+      tries += 1;
+      if (tries < 3) await insert(`${clock.now()} ${tries}`);
+    };
+    const begun = await begin(portal, tv);
+    expect(tries).toBe(3);
+    await decide(ada, begun);
+    await tokensOf(await poll(portal, tv, begun));
+  });
+
+  // @shows AS-48.1
+  test('three times in a row: the device must try again later', async () => {
+    let tries = 0;
+    inserting = (insert) => insert(`${clock.now()} ${(tries += 1)}`);
+    const answer = await requestCodes(portal, tv);
+    expect([answer.status, answer.headers.get('retry-after'), tries]).toEqual([429, '60', 3]);
+  });
+});
+
+describe('the codes of public clients', () => {
+  let box: TestClient;
+  beforeAll(async () => {
+    box = await registerDevice(portal, { public: true });
+  });
+  const from = (address: string) =>
+    fetch(`${portal.url}/oauth/device_authorization`, {
+      method: 'POST',
+      headers: { 'X-Forwarded-For': address },
+      body: new URLSearchParams({ client_id: box.id }),
+    });
+  /** Returns the status, and how many codes the server tried to store. */
+  const statusAndInserts = async (ask: () => Promise<Response>) => {
+    let inserted = 0;
+    inserting = () => (inserted += 1);
+    return [(await ask()).status, inserted];
+  };
+  const statusesOf = async (addresses: readonly string[]) => {
+    const statuses = [];
+    for (const address of addresses) statuses.push((await from(address)).status);
+    return statuses;
+  };
+
+  // @shows AS-48.1
+  test('are counted for each network: an IPv4 address, or an IPv6 /64', async () => {
+    const hosts = Array.from({ length: 100 }, (_, index) => `2001:db8::${index + 1}`);
+    expect(new Set(await statusesOf(hosts))).toEqual(new Set([200]));
+    const others = ['2001:db8::ffff', '2001:db8:0:1::1', '192.0.2.1', '192.0.2.2'];
+    expect(await statusesOf(others)).toEqual([429, 200, 200, 200]);
+  });
+
+  // @shows AS-48.1
+  test('that are too many do not stay, also if two requests take the last place at the same time', async () => {
+    const begun = await begin(portal, box);
+    for (let count = 1; count < 99; count += 1) await begin(portal, box);
+    let faster: Response | undefined;
+    inserting = async () => {
+      inserting = null;
+      faster = await requestCodes(portal, box);
+    };
+    expect((await requestCodes(portal, box)).status).toBe(429);
+    expect(faster?.status).toBe(200);
+    await decide(ada, begun, 'deny');
+    expect(await statusAndInserts(() => requestCodes(portal, box))).toEqual([200, 1]);
+    expect(await statusAndInserts(() => requestCodes(portal, box))).toEqual([429, 0]);
+  });
+
+  // @shows AS-48.1
+  test('are at most 20,000 in total; codes that expired or have an answer do not count', async () => {
+    const begun = await begin(portal, box);
+    const { inner } = opened;
+    const same = `client_id, scope, audience, address, network, begun_at, expires_at, poll_after,
+      poll_interval`;
+    // The codes of other networks, until only two places are left.
+    await inner.execute(`UPDATE oauth_device_codes SET network = 'elsewhere'`);
+    for (let codes = 1; codes < 19_998; codes *= 2) {
+      const [device, user] = ['device', 'user'].map((of) => `CONCAT(${of}_hash, ' ${codes}')`);
+      await inner.execute(
+        `INSERT INTO oauth_device_codes (device_hash, user_hash, ${same})
+          SELECT ${device}, ${user}, ${same} FROM oauth_device_codes WHERE expires_at > ?
+          LIMIT ${Math.min(codes, 19_998 - codes)}`,
+        [clock.now()],
+      );
+    }
+    onTestFinished(() => void inner.execute('DELETE FROM oauth_device_codes'));
+    const another = () => statusAndInserts(() => from('192.0.2.1'));
+    expect([await another(), await another(), await another()]).toEqual([
+      [200, 1],
+      [200, 1],
+      [429, 0],
+    ]);
+    await decide(ada, begun, 'deny');
+    expect([await another(), await another()]).toEqual([
+      [200, 1],
+      [429, 0],
+    ]);
+    clock.advance(600);
+    expect(await another()).toEqual([200, 1]);
+  });
+});
