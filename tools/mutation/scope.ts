@@ -592,7 +592,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/workload-assertions.test.ts',
       'test/jwt-bearer-commands.test.ts',
       'test/jwt-bearer-races.test.ts',
-      'test/jwt-bearer-hosts.test.ts',
       'test/jwt-bearer-attacks.test.ts',
       'test/enterprise-managed-authorization.test.ts',
     ],

@@ -15,7 +15,7 @@ import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
 import { describeError } from '../../host/log.ts';
-import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
+import { findConfigurationError } from '../database-problems.ts';
 import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
@@ -229,9 +229,14 @@ async function describeFailure(
   if (application !== null && error instanceof Error) {
     const refused = findConfigurationError(application, error);
     if (refused !== null) return describeProblems(refused);
+    // Ask the database again: an error of another server can look the same.
+    let unreachable: string | null = null;
+    const isPending = await isSchemaPending(application, (line) => {
+      unreachable = line;
+    }).catch(() => false);
     if (application.database.isUnavailable(error))
-      return `${describeUnreachable(application, error) ?? error.message} (details are in the log)`;
-    if (!migrates && (await isSchemaPending(application).catch(() => false))) return SCHEMA_PENDING;
+      return `${unreachable ?? error.message} (details are in the log)`;
+    if (!migrates && isPending) return SCHEMA_PENDING;
   }
   return error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`;
 }

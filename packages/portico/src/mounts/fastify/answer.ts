@@ -16,9 +16,14 @@ export function answer(
     const before = isAdded ? reply.getHeader(name) : undefined;
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
-  // Middleware for Express sets cookies on Node's response. The reply's cookies would replace them.
-  const before = cookies.length > 0 ? [reply.raw.getHeader('set-cookie') ?? []].flat() : [];
-  for (const cookie of [...before, ...cookies]) reply.header('set-cookie', cookie);
+  if (cookies.length > 0) {
+    // Middleware for Express sets cookies on Node's response. The reply's cookies would replace
+    // them. It runs first, so its cookies come first: a browser keeps the last of the same name.
+    const earlier = [reply.raw.getHeader('set-cookie'), reply.getHeader('set-cookie')];
+    const before = earlier.flatMap((value) => (value === undefined ? [] : [value].flat()));
+    reply.removeHeader('set-cookie');
+    for (const cookie of new Set([...before, ...cookies])) reply.header('set-cookie', cookie);
+  }
   // Always send a stream, because Fastify does not change its headers. For bytes, Fastify would add
   // a Content-Length. For text, Fastify would change the Content-Type.
   const isStream = body === null || body instanceof ReadableStream;
