@@ -3,6 +3,7 @@ import { createClock } from './support/clock.ts';
 import {
   begin,
   decide,
+  DEVICE_GRANT,
   DEVICES,
   enter,
   poll,
@@ -65,6 +66,26 @@ beforeEach(async () => {
 });
 
 const refusalOf = async (response: Response) => [response.status, await errorOf(response)];
+
+describe('a client that gets the grant refresh_token later', () => {
+  // @shows AS-40.2
+  test('gets no refresh token for a page that said that the access ends', async () => {
+    for (const when of ['while the page is open', 'after the answer']) {
+      const device = await registerDevice(portal, { grants: [DEVICE_GRANT] });
+      const renew = () => portal.server.clients.update(device.id, { addGrants: ['refresh_token'] });
+      const begun = await begin(portal, device);
+      const asked = await enter(ada, begun.user_code);
+      if (when === 'while the page is open') await renew();
+      expect((await ada.submit(asked, { decision: 'allow' })).status).toBe(200);
+      if (when === 'after the answer') await renew();
+      expect(await tokensOf(await poll(portal, device, begun))).not.toHaveProperty('refresh_token');
+      // The next page says that the access continues.
+      const again = await begin(portal, device);
+      await decide(ada, again);
+      expect(await tokensOf(await poll(portal, device, again))).toHaveProperty('refresh_token');
+    }
+  });
+});
 
 describe('while a device polls', () => {
   const READ = /FROM oauth_device_codes WHERE device_hash/;

@@ -65,6 +65,7 @@ describe('the workflows', () => {
   });
 
   // A script of a dependency could otherwise publish, or change the repository.
+  // @shows HOST-5.8
   test('run no code of the project or its dependencies in a job that may write', () => {
     const writing = FILES.flatMap((file) => {
       const { permissions, jobs } = workflow(file);

@@ -1,7 +1,7 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { isShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
-import { replaceUniqueItems, uniqueKeyword } from './unique-items.ts';
+import { replaceUniqueItems, UniqueItems } from './unique-items.ts';
 
 /** Returns the problem with a value, or null if the value is valid. */
 export type Check = (value: unknown) => string | null;
@@ -51,10 +51,12 @@ const LONGEST_PROBLEM = 10_000;
 function compile(schema: object, allErrors: boolean, otherwise: string): Check {
   const validator = new AjvJsonSchemaValidator();
   const visits = new Visits();
-  followJsonSchema(validator, { schema, allErrors, visits });
+  const uniqueItems = new UniqueItems();
+  followJsonSchema(validator, { schema, allErrors, visits, uniqueItems });
   const validate = validator.getValidator(schema);
   return (value) => {
     visits.begin();
+    uniqueItems.begin();
     const result = validate(value);
     return result.valid ? null : (result.errorMessage ?? otherwise);
   };
@@ -199,7 +201,13 @@ function followJsonSchema(
     schema,
     allErrors,
     visits,
-  }: { readonly schema: object; readonly allErrors: boolean; readonly visits: Visits },
+    uniqueItems,
+  }: {
+    readonly schema: object;
+    readonly allErrors: boolean;
+    readonly visits: Visits;
+    readonly uniqueItems: UniqueItems;
+  },
 ): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
   if (typeof choose !== 'function') return;
@@ -211,7 +219,7 @@ function followJsonSchema(
   // The time that this pattern takes grows with the square of the length.
   if (url instanceof RegExp)
     engine.addFormat('url', (text) => text.length <= LONGEST_URL && url.test(text));
-  engine.addKeyword(uniqueKeyword());
+  engine.addKeyword(uniqueItems.keyword());
   engine.addKeyword({ keyword: VISIT, before: '$ref', validate: () => visits.count() });
   engine.addKeyword({
     keyword: 'multipleOf',

@@ -21,46 +21,65 @@ function hasSimpleItems({ items, prefixItems }: JsonSchema): boolean {
   return types.length > 0 && types.every((type) => SIMPLE.includes(type));
 }
 
-/** Returns the positions of two equal items, or null if all items are different. */
-function findEqual(items: readonly unknown[]): readonly [number, number] | null {
-  const positions = new Map<string, number>();
-  let found: readonly [number, number] | null = null;
-  for (const [index, item] of items.entries()) {
-    const text = canonical(item);
-    const before = positions.get(text);
-    // Of several equal items, Ajv names the last two.
-    if (before !== undefined) found = [before, index];
-    positions.set(text, index);
-  }
-  return found;
-}
-
-/** Returns the same text for equal JSON values, whatever the order of their members. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(
-      ([name, each]) => `${JSON.stringify(name)}:${canonical(each)}`,
-    );
-    return `{${members.toSorted().join()}}`;
-  }
-  // `JSON.stringify` writes a number that is too large, such as 1e999, as null.
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
-
 interface KeywordCheck {
   (schema: true, items: readonly unknown[]): boolean;
   errors?: readonly { readonly message: string }[];
 }
 
-/** Returns Ajv's definition of `UNIQUE`. */
-export function uniqueKeyword(): object {
-  const validate: KeywordCheck = (_, items) => {
-    const [first, second] = findEqual(items) ?? [];
-    if (first === undefined) return true;
-    const which = `items ## ${first} and ${second} are identical`;
-    validate.errors = [{ message: `must NOT have duplicate items (${which})` }];
-    return false;
-  };
-  return { keyword: UNIQUE, type: 'array', validate };
+/** Compares the items of lists. Writes each object of a value as text only once in a check. */
+export class UniqueItems {
+  #texts = new WeakMap<object, string>();
+
+  /** Forgets the value of the previous check, because a tool may have changed it since. */
+  begin(): void {
+    this.#texts = new WeakMap();
+  }
+
+  /** Returns Ajv's definition of `UNIQUE`. */
+  keyword(): object {
+    const validate: KeywordCheck = (_, items) => {
+      const [first, second] = this.#findEqual(items) ?? [];
+      if (first === undefined) return true;
+      const which = `items ## ${first} and ${second} are identical`;
+      validate.errors = [{ message: `must NOT have duplicate items (${which})` }];
+      return false;
+    };
+    return { keyword: UNIQUE, type: 'array', validate };
+  }
+
+  /** Returns the positions of two equal items, or null if all items are different. */
+  #findEqual(items: readonly unknown[]): readonly [number, number] | null {
+    if (items.length < 2) return null;
+    const positions = new Map<string, number>();
+    let found: readonly [number, number] | null = null;
+    for (const [index, item] of items.entries()) {
+      const text = this.#textOf(item);
+      const before = positions.get(text);
+      // Of several equal items, Ajv names the last two.
+      if (before !== undefined) found = [before, index];
+      positions.set(text, index);
+    }
+    return found;
+  }
+
+  /** Returns the same text for equal JSON values, whatever the order of their members. */
+  #textOf(value: unknown): string {
+    // `JSON.stringify` writes a number that is too large, such as 1e999, as null.
+    if (typeof value !== 'object' || value === null)
+      return typeof value === 'string' ? JSON.stringify(value) : String(value);
+    const known = this.#texts.get(value);
+    if (known !== undefined) return known;
+    const text = Array.isArray(value)
+      ? `[${value.map((each) => this.#textOf(each)).join()}]`
+      : `{${this.#membersOf(value).join()}}`;
+    this.#texts.set(value, text);
+    return text;
+  }
+
+  #membersOf(value: object): readonly string[] {
+    const members = Object.entries(value).map(
+      ([name, each]) => `${JSON.stringify(name)}:${this.#textOf(each)}`,
+    );
+    return members.toSorted();
+  }
 }

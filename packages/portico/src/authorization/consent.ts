@@ -116,7 +116,7 @@ export class Consent {
     const consent: ConsentRequest = {
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
-      ...(grants.includes('refresh_token') ? {} : { renews: false }),
+      ...(grants.includes('refresh_token') ? {} : { renews: false as const }),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },

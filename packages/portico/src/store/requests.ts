@@ -122,3 +122,8 @@ export interface AskedPerson {
   /** The scopes that the person saw. No other scopes can be granted. */
   readonly scopes: readonly string[];
 }
+
+/** Returns what a code takes over from the page that the person allowed. */
+export function renewal({ renews }: Pick<ConsentRequest, 'renews'>): { readonly renews?: false } {
+  return renews === false ? { renews } : {};
+}

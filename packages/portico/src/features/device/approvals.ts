@@ -4,7 +4,7 @@ import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../
 import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import type { ConsentRequest } from '../../store/requests.ts';
+import { renewal, type ConsentRequest } from '../../store/requests.ts';
 import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scopes.ts';
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
@@ -60,7 +60,7 @@ export class Approvals {
    * Stores a consent request for the device page and returns its id, which the form contains. An
    * operation that ends a user's consent requests then ends this one too.
    */
-  async keepQuestion({ request, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
+  async keepQuestion({ request, client, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
     const id = randomToken();
     await store.consentRequests.insertConsentRequest({
@@ -76,6 +76,7 @@ export class Approvals {
       audience: request.audience,
       thumbprint: null,
       asked: { person: user.reference, scopes },
+      ...(client.grants.includes('refresh_token') ? {} : { renews: false as const }),
       outcome: null,
       expiresAt: request.expiresAt,
     });
@@ -112,7 +113,7 @@ export class Approvals {
       code: {
         hash,
         expiresAt: Math.max(request.expiresAt, now + FETCH_TIME),
-        parameters: { redirectUri: '', codeChallenge: '', nonce: null },
+        parameters: { redirectUri: '', codeChallenge: '', nonce: null, ...renewal(asked) },
       },
     };
     if (!(await this.#codes.allow(request.userHash, asked.idHash, allowed, now)))
