@@ -14,7 +14,7 @@ import {
   type PersonReference,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { formDoing, PAGES, type PageForm } from './support/administration.ts';
+import { formDoing, PAGES, textOf, type PageForm } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { CHEAP } from './support/hashers.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
@@ -64,8 +64,8 @@ beforeEach(() => {
   tests += 1;
 });
 
-/** One process of the host, with its own clock if one is given. */
-function start(now = clock.now) {
+/** One process of the host, with its own clock, host and configuration if they are given. */
+function start(now = clock.now, others: Partial<Host<Browser>> = {}, changes: object = {}) {
   const line = (_: string, { detail }: LogContext = {}) => {
     if (detail !== undefined) details.push(detail);
   };
@@ -77,6 +77,7 @@ function start(now = clock.now) {
     loginUrl: '/sign-in',
     passwordHasher: CHEAP,
     log: { debug: line, info: line, warning: line, error: line },
+    ...others,
   };
   const features = [administration];
   const config = configurationWith(features).parse({
@@ -85,6 +86,7 @@ function start(now = clock.now) {
     key_path: path.join(folder, `keys-${tests}`),
     admin_permission: 'administer',
     registration: 'initial_access_token',
+    ...changes,
   });
   const server = createAuthorizationServer({
     publicUrl: ORIGIN,
@@ -225,6 +227,76 @@ describe('a form of an administrator', () => {
   });
 });
 
+describe("an administrator's page", () => {
+  // @shows AS-33.11
+  test('of a host without a search shows the filters instead, and refuses a search', async () => {
+    const { send } = start();
+    const list = await (await send(`${PAGES}/access`, BROWSER)).text();
+    expect(list).toMatch(/host has no <code>findPeople<.*<details class="more" open>/s);
+    expect(list).not.toContain('name="q"');
+    const found = await send(`${PAGES}/access?q=ada`, BROWSER);
+    expect([found.status, await found.text()]).toEqual([
+      400,
+      expect.stringContaining('This application does not support search by name'),
+    ]);
+  });
+
+  // @shows AS-33.11
+  test('of a host with a search hides the filters until one is used', async () => {
+    const { send } = start(clock.now, { findPeople: async () => [] });
+    const isOpen = async (asked: string) =>
+      (await (await send(`${PAGES}/access${asked}`, BROWSER)).text()).includes(
+        '<details class="more" open>',
+      );
+    expect([await isOpen(''), await isOpen('?q=ada'), await isOpen('?scope=x')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(await (await send(`${PAGES}/access?q=ada`, BROWSER)).text()).toContain('value="ada"');
+  });
+
+  test('answers an error of the host as an error of the server, not as a wrong request', async () => {
+    const findPeople = async () => Promise.reject(new TypeError('the secret of the host'));
+    const answer = await start(clock.now, { findPeople }).send(`${PAGES}/access?q=ada`, BROWSER);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('the secret of the host');
+  });
+
+  test('says why the signing keys cannot be replaced, and offers it only if there are keys', async () => {
+    const { send, server } = start();
+    const offers = async () => (await (await send(`${PAGES}/keys`, BROWSER)).text()).match(/ask=/g);
+    expect(await offers()).toBeNull();
+    const form = await formDoing(await send(`${PAGES}/keys?ask=rotate`, BROWSER), 'rotate');
+    const refused = await send(form.action, BROWSER, form.fields);
+    expect([refused.status, await textOf(refused)]).toEqual([
+      400,
+      expect.stringContaining('to replace. First run npx portico'),
+    ]);
+    await server.keys.generate();
+    expect(await offers()).toHaveLength(2);
+  });
+
+  test('warns if a scope requires the permission of administrators', async () => {
+    const warned = async (permission: string) => {
+      const scopes = {
+        'notes:read': { label: 'Read your notes', permission },
+        'notes:write': 'Write your notes',
+      };
+      const page = await start(clock.now, {}, { scopes }).send(`${PAGES}/doctor`, BROWSER);
+      return /the scope (.*) requires the same permission \(administer\)/.exec(
+        await textOf(page),
+      )?.[1];
+    };
+    expect([await warned('administer'), await warned('read')]).toEqual(['notes:read', undefined]);
+  });
+
+  // @shows AS-33.1
+  test.each(['', '  '])('needs the name of a permission: not %j', (name) => {
+    expect(() => start(clock.now, {}, { admin_permission: name })).toThrow('is empty');
+  });
+});
+
 const query = (id: string) => codeRequest(id, { scope: 'notes:read' });
 const consentOf = async ({ send }: ReturnType<typeof start>, id: string, browser = BROWSER) => {
   const page = await send(`/oauth/authorize?${query(id)}`, browser);
@@ -254,6 +326,10 @@ describe('after another person signs in to the same browser', () => {
       const process = start();
       const id = await process.register();
       const other = { ...BROWSER, person };
+      const { access } = process.server;
+      for (const each of [ADA, person])
+        for (const earlier of (await access.list({ person: each })).items)
+          await access.revokeAuthorization(earlier.id);
       for (const browser of [BROWSER, other]) {
         const allowed = await process.send(
           '/oauth/authorize',

@@ -45,8 +45,9 @@ const OPEN_PAGES = [
   '/audit',
   '/doctor',
 ].map((path) => `${PAGES}${path}`);
-/** A client id that is a document's URL, not used yet. */
-const DOCUMENT = 'https://app.example.org/client.json';
+let documents = 0;
+/** Returns a client id that is a document's URL, not used yet. */
+const newDocument = () => `https://app.example.org/client-${(documents += 1)}.json`;
 
 beforeAll(async () => {
   administered = await startAdministered({
@@ -61,7 +62,6 @@ beforeAll(async () => {
     },
   });
   ({ portal } = administered);
-  ada = await portal.signedIn(ADA);
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
@@ -69,12 +69,19 @@ beforeEach(async () => {
   // previous test.
   clock.advance(61);
   client = await registerClient(portal, { name: 'Notebook' });
+  // A test that failed may have left these people in another state.
+  await portal.restore(ADA);
   await portal.grant(ADA, PERMISSION);
+  await portal.deny(GRACE, PERMISSION);
+  ada = await portal.signedIn(ADA);
   administered.events.length = 0;
 });
 
 /** The box of a scope. */
 const fieldOf = (scope: string) => `scope_${Buffer.from(scope).toString('hex')}`;
+/** The minute so many seconds from now, as the pages show it. */
+const minute = (later = 0) =>
+  `${new Date(clock.now() + later * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 const pick = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, fields[name] ?? '']));
 const pageOf = (id: string, ask = '') =>
@@ -121,7 +128,8 @@ describe("an administrator's page", () => {
     );
     const html = await page.text();
     expect(html).not.toMatch(/<script|\son\w+=|javascript:/);
-    expect(html).toContain('aria-current="page"');
+    expect(html.match(/aria-current="page"/g)).toHaveLength(1);
+    for (const each of OPEN_PAGES) expect(html).toContain(`href="${each}"`);
   });
 
   // @shows AS-33.2
@@ -141,6 +149,7 @@ describe("an administrator's page", () => {
       ]);
 
       const stranger = portal.visitor();
+      expect((await stranger.get(path)).status).toBe(302);
       const signInPage = await stranger.visit(path);
       const answer = await signIn(stranger, signInPage, ADA);
       expect(locationOf(answer).href).toBe(new URL(path, portal.url).href);
@@ -225,6 +234,7 @@ describe('an administrator', () => {
     expect(JSON.stringify(administered.events)).not.toContain(secret);
     clock.advance(3601);
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, false]);
+    expect(await textOf(await ada.get(`${PAGES}/rotations`))).not.toContain(client.id);
   });
 
   test('makes a new secret and ends the previous one immediately', async () => {
@@ -349,17 +359,21 @@ describe('an administrator', () => {
   });
 
   test('blocks and unblocks the URL of a document that no one has used yet', async () => {
-    const blocked = await doAt(ada, pageOf(DOCUMENT), 'revoke');
-    expect(await textOf(await ada.get(locationOf(blocked).href))).toContain('blocked');
-    expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).not.toBeNull();
-    const unblocked = await doAt(ada, pageOf(DOCUMENT, 'unblock'), 'unblock');
+    const url = newDocument();
+    const blocked = await doAt(ada, pageOf(url), 'revoke');
+    expect(await textOf(await ada.get(locationOf(blocked).href))).toContain(
+      'The URL is blocked, and all tokens of the application are revoked',
+    );
+    expect((await portal.server.clients.find(url))?.revokedAt).not.toBeNull();
+    const unblocked = await doAt(ada, pageOf(url, 'unblock'), 'unblock');
     expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain(
       'The URL is no longer blocked',
     );
-    expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).toBeNull();
-    expect(administered.events.map(({ type }) => type)).toEqual([
-      'client_revoked',
-      'client_unblocked',
+    expect((await portal.server.clients.find(url))?.revokedAt).toBeNull();
+    const by = { provider: 'accounts' };
+    expect(administered.events).toMatchObject([
+      { type: 'client_revoked', by },
+      { type: 'client_unblocked', by },
     ]);
   });
 
@@ -457,7 +471,10 @@ describe('an administrator', () => {
       throw new Error(`${email} is not in the list`);
     };
     const { provider, id } = await personOf(GRACE);
-    const { items: graces } = await portal.server.access.list({ person: { provider, id } });
+    const { items: graces } = await portal.server.access.list(
+      { person: { provider, id } },
+      { limit: 1000 },
+    );
     const page = `${PAGES}/person?${new URLSearchParams({ provider, id })}`;
     expect(await textOf(await ada.get(page))).toContain('Access that this person allowed');
     const answer = await doAt(ada, `${page}&ask=revoke-all`, 'revoke-all');
@@ -479,6 +496,7 @@ describe('an administrator', () => {
 
   test.each([
     ['/access?provider=accounts', 'Enter both the provider'],
+    ['/access?person=1', 'Enter both the provider'],
     ['/access?scope=two%20words', 'scope is not valid'],
     ['/access?after=%3Cb%3E', 'Invalid cursor'],
     ['/access?unused_days=-1', 'a whole number of days'],
@@ -500,6 +518,9 @@ describe('an administrator', () => {
     const { items } = await portal.server.access.list({ clientId: client.id });
     const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
     const page = `${PAGES}/person?${new URLSearchParams({ provider, id })}`;
+    const erasures = async () =>
+      (await portal.server.audit.list({ type: 'person_erased' }, { limit: 1000 })).items;
+    const earlier = await erasures();
     administered.events.length = 0;
     const question = await ada.get(`${page}&ask=erase`);
     expect(await textOf(question)).toContain('This cannot be undone');
@@ -513,9 +534,9 @@ describe('an administrator', () => {
     expect(administered.events).toMatchObject([
       { type: 'person_erased', by: { provider: 'accounts' } },
     ]);
-    const events = await portal.server.audit.list({ type: 'person_erased' });
-    expect(events.items).toHaveLength(1);
-    expect(JSON.stringify(events.items)).not.toContain(id);
+    const events = await erasures();
+    expect(events).toHaveLength(earlier.length + 1);
+    expect(JSON.stringify(events)).not.toContain(id);
     expect((await ada.post(action, fields)).status).toBe(400);
   });
 
@@ -558,6 +579,8 @@ describe('an administrator', () => {
 
   test('replaces signing keys in stages or immediately; the audit records who did it', async () => {
     const page = `${PAGES}/keys`;
+    await portal.server.keys.rotate({ now: true });
+    administered.events.length = 0;
     const [before] = await portal.server.keys.list();
     const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
     expect(await textOf(await ada.get(locationOf(staged).href))).toContain(
@@ -718,6 +741,28 @@ describe('the overview', () => {
     );
   };
 
+  test.each([
+    ['web', false, 'web'],
+    ['public', true, 'web'],
+    ['native', true, 'native'],
+  ])('leads to the form that registers an application of the kind %s', async (kind, open, type) => {
+    const page = `${PAGES}/clients?ask=register`;
+    const { action, fields } = await formDoing(await ada.get(page), 'register');
+    expect(fields['kind']).toBe('web');
+    const typed = { kind, name: 'A shop', [fieldOf('notes:read')]: '1' };
+    const refused = await ada.post(action, { ...fields, ...typed, redirect_uris: '' });
+    const again = await formDoing(refused, 'register');
+    expect(again.fields).toMatchObject({ kind });
+    const done = await ada.post(again.action, { ...again.fields, redirect_uris: REDIRECT_URI });
+    expect([done.status, (await shownSecret(done)) === '']).toEqual([200, open]);
+    const event = administered.events.find(({ type: each }) => each === 'client_registered');
+    const id = event !== undefined && 'clientId' in event ? (event.clientId ?? '') : '';
+    expect(await portal.server.clients.find(id)).toMatchObject({
+      public: open,
+      applicationType: type,
+    });
+  });
+
   // @shows AS-33.13
   test('counts applications, people, authorizations, rotations and keys', async () => {
     const before = await numbers();
@@ -788,6 +833,11 @@ describe('a form of an administrator', () => {
     ['rotate-secret', 'rotate-secret'],
   ] as const;
 
+  const CODES: Readonly<Record<string, string>> = {
+    form: 'form_not_accepted',
+    origin: 'other_origin',
+    permission: 'access_denied',
+  };
   /** The result: no change, one line with the reason, one event. */
   async function expectNothing(answer: Response, reason: string, line: string): Promise<void> {
     expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -795,7 +845,7 @@ describe('a form of an administrator', () => {
     expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
     expect(administered.events).toMatchObject([{ type: 'admin_refused', reason }]);
     expect(await administered.linesOf(answer)).toMatchObject([
-      { detail: expect.stringContaining(line) as string },
+      { error: CODES[reason], detail: expect.stringContaining(line) as string },
     ]);
   }
 
@@ -871,7 +921,9 @@ describe('a form of an administrator', () => {
       'revoke',
     );
     clock.advance(1801);
-    await expectNothing(await ada.post(action, fields), 'form', '30 minutes');
+    const answer = await ada.post(action, fields);
+    await expectNothing(answer, 'form', '30 minutes');
+    expect(await answer.text()).toContain(`<a href="${pageOf(client.id)}">Open the page again</a>`);
   });
 
   // @shows AS-33.3
@@ -912,7 +964,7 @@ describe('a form of an administrator', () => {
   });
 
   test('does not unblock a URL that was blocked again after the form was shown', async () => {
-    const url = 'https://other.example.org/client.json';
+    const url = newDocument();
     await doAt(ada, pageOf(url), 'revoke');
     const stale = await formDoing(await ada.get(pageOf(url, 'unblock')), 'unblock');
     await doAt(ada, pageOf(url, 'unblock'), 'unblock');
@@ -944,7 +996,6 @@ describe('a form of an administrator', () => {
     await portal.suspend(ADA);
     const answer = await visitor.post(action, fields);
     await portal.restore(ADA);
-    ada = await portal.signedIn(ADA);
     expect([answer.status, locationOf(answer).pathname]).toEqual([303, '/login']);
     expect((await portal.server.clients.find(client.id))?.revokedAt).toBeNull();
     const back = await signIn(visitor, await visitor.get(locationOf(answer).href), ADA, PASSWORD);
@@ -952,8 +1003,353 @@ describe('a form of an administrator', () => {
   });
 });
 
+describe('the page of an application', () => {
+  /** The actions that the page offers. */
+  const offered = async (id: string) => {
+    const html = await (await ada.get(pageOf(id))).text();
+    return [...html.matchAll(/ask=([a-z-]+)">([^<]*)</g)].map(([, ask, text]) => [ask, text]);
+  };
+  /** The badges, names and values that the page shows. */
+  const facts = async (id: string) => {
+    const html = await (await ada.get(pageOf(id))).text();
+    const found = [...html.matchAll(/<dt>([^<]*)<\/dt><dd>(.*?)<\/dd>/gs)];
+    const badges = [...html.matchAll(/<span class="badge[^"]*">([^<]*)</g)].map(([, it]) => it);
+    const values = await Promise.all(
+      found.map(async ([, name = '', value = '']) => [
+        name,
+        (await textOf(new Response(value))).trim(),
+      ]),
+    );
+    return { badges, ...(Object.fromEntries(values) as Record<string, string>) };
+  };
+  const CHANGE = ['update', 'Change it…'];
+  const SECRET = ['rotate-secret', 'Give it a new secret…'];
+
+  // @shows AS-33.4
+  test('offers only what can be done with it: a revoked application stays revoked', async () => {
+    expect(await offered(client.id)).toEqual([CHANGE, SECRET, ['revoke', 'Revoke it…']]);
+    const { id: open } = await registerClient(portal, { public: true });
+    expect(await offered(open)).toEqual([CHANGE, ['revoke', 'Revoke it…']]);
+    await portal.server.clients.revoke(client.id);
+    expect(await offered(client.id)).toEqual([]);
+    expect(await textOf(await ada.get(pageOf(client.id)))).toContain('It is revoked permanently');
+    expect(await textOf(await ada.get(pageOf(open)))).not.toContain('revoked');
+  });
+
+  test('offers to block the URL of a document, or to unblock it, and not to change it', async () => {
+    const url = newDocument();
+    await portal.server.clients.revoke(url);
+    expect(await offered(url)).toEqual([['unblock', 'Unblock it…']]);
+    await portal.server.clients.unblock(url);
+    expect(await offered(url)).toEqual([['revoke', 'Block it…']]);
+  });
+
+  test('asks before it acts, and says what can be undone', async () => {
+    const url = newDocument();
+    await portal.server.clients.revoke(url);
+    await portal.server.clients.unblock(url);
+    const asked = async (id: string, ask: string) => {
+      const page = await ada.get(pageOf(id, ask));
+      const [, kind] = /<button class="([a-z]+)"/.exec(await page.clone().text()) ?? [];
+      return [kind, await textOf(page)];
+    };
+    expect(await asked(client.id, 'revoke')).toEqual([
+      'danger',
+      expect.stringMatching(/Revoke this application\?.*You cannot undo this/),
+    ]);
+    expect(await asked(url, 'revoke')).toEqual([
+      'danger',
+      expect.stringMatching(/Block this application\?.*until you unblock its URL/),
+    ]);
+    const [kind] = await asked(client.id, 'update');
+    expect(kind).toBe('primary');
+  });
+
+  test('shows the names and values of an application', async () => {
+    const [created, later] = [minute(), minute(3600)];
+    expect(await facts(client.id)).toEqual({
+      badges: ['confidential'],
+      Id: client.id,
+      'Registered by': 'an operator',
+      Since: created,
+      Grants: 'authorization_code refresh_token',
+      Scopes: expect.stringMatching(/^openid .* notes:read Read your notes notes:write /) as string,
+      'Redirect URIs': REDIRECT_URI,
+      'Authenticates by': 'client_secret_basic',
+      'ID tokens signed with': 'RS256',
+    });
+    await portal.server.clients.rotateSecret(client.id, 3600);
+    expect(await facts(client.id)).toMatchObject({
+      'Previous secret': `is accepted until ${later}`,
+    });
+    const native = await registerClient(portal, {
+      public: true,
+      applicationType: 'native',
+      scopes: ['notes:read'],
+    });
+    await portal.server.clients.revoke(native.id);
+    const ended = await facts(native.id);
+    expect(ended).toMatchObject({
+      badges: ['public', 'native', 'revoked'],
+      Revoked: created,
+      'Authenticates by': 'none',
+    });
+    expect(ended).not.toHaveProperty('ID tokens signed with');
+  });
+
+  test('shows where an application comes from that no operator registered', async () => {
+    const url = newDocument();
+    await portal.server.clients.revoke(url);
+    const document = {
+      'URL (its id)': url,
+      Origin: 'app.example.org',
+      'Registered by': 'its document; its information is not verified',
+      Since: minute(),
+      Grants: 'none',
+      Scopes: 'none',
+      'Redirect URIs': 'none',
+      'Authenticates by': 'none',
+    };
+    expect(await facts(url)).toEqual({
+      ...document,
+      badges: ['public', 'a document', 'blocked'],
+      Blocked: minute(),
+    });
+    await portal.server.clients.unblock(url);
+    expect(await facts(url)).toEqual({ ...document, badges: ['public', 'a document'] });
+    const asking = { uses: 1, lifetime: 3600, note: '' };
+    const { token } = await portal.server.initialAccessTokens.create(asking);
+    const registered = await fetch(`${portal.url}/oauth/register`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ redirect_uris: ['https://shop.example/cb'] }),
+    });
+    const { client_id: id } = (await registered.json()) as { client_id: string };
+    expect(await facts(id)).toMatchObject({
+      badges: ['confidential', 'registered itself'],
+      Id: id,
+      Origin: 'shop.example',
+      'Registered by': 'itself; its information is not verified',
+    });
+  });
+
+  test('shows the list of redirect URIs with one free line, from three to twelve', async () => {
+    const rows = async (count: number) => {
+      const redirectUris = Array.from({ length: count }, (_, at) => `https://app.example/${at}`);
+      const { id } = await registerClient(portal, { redirectUris });
+      const html = await (await ada.get(pageOf(id, 'update'))).text();
+      return Number(/<textarea[^>]* rows="(\d+)"/.exec(html)?.[1]);
+    };
+    expect([await rows(1), await rows(4), await rows(15)]).toEqual([3, 5, 12]);
+  });
+});
+
+describe('a list', () => {
+  test('shows which filter is chosen', async () => {
+    const options = async (query: string) => {
+      const html = await (await ada.get(`${PAGES}/audit${query}`)).text();
+      expect(html).toMatch(/<input id="client" name="client" type="text"/);
+      return [...html.matchAll(/<option value="([^"]*)" selected>([^<]*)</g)].map(
+        ([, value, text]) => [value, text],
+      );
+    };
+    expect(await options('')).toEqual([['', 'all']]);
+    expect(await options('?type=secret_rotated')).toEqual([['secret_rotated', 'secret_rotated']]);
+  });
+
+  test('keeps its filters in the address after access was revoked, and adds no others', async () => {
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const { action } = await formDoing(
+      await ada.get(`${PAGES}/access?client=${client.id}`),
+      'revoke',
+    );
+    expect(action).toBe(`${PAGES}/access?client=${client.id}`);
+    const done = await doAt(ada, action, 'revoke');
+    expect([...locationOf(done).searchParams.keys()].toSorted()).toEqual(['client', 'done']);
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const all = await (await ada.get(`${PAGES}/access`)).text();
+    expect(all).toContain(`<form method="post" action="${PAGES}/access">`);
+  });
+
+  // @shows AS-33.12
+  test('sums up what one person allowed to one application', async () => {
+    const text = async () => textOf(await ada.get(`${PAGES}/access?client=${client.id}`));
+    const first = minute();
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read openid' });
+    expect(await text()).toContain(
+      `notes:read openid Since ${first} , last refreshed ${first} , until `,
+    );
+    clock.advance(3600);
+    await obtainTokens(portal, client, ADA, { scope: 'notes:write openid' });
+    const [last, until] = [minute(), minute(30 * 86_400)];
+    expect(await text()).toContain(
+      `notes:write openid notes:read Since ${first} , last refreshed ${last} , until ${until} .`,
+    );
+  });
+});
+
+describe('the page of a person', () => {
+  /** Grace allows the application this often. Returns her page, for this application. */
+  async function allowedByGrace(count: number): Promise<readonly [all: string, one: string]> {
+    for (let each = 0; each < count; each += 1)
+      await obtainTokens(portal, client, GRACE, { scope: 'openid' });
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
+    const page = (more: Readonly<Record<string, string>>) =>
+      `${PAGES}/person?${new URLSearchParams({ provider, id, ...more })}`;
+    administered.events.length = 0;
+    return [page({}), page({ client: client.id })];
+  }
+  const left = async () =>
+    (await portal.server.access.list({ clientId: client.id })).items.map(({ id }) => id);
+  const ENDED = {
+    type: 'family_revoked',
+    by: { provider: 'accounts' },
+  };
+
+  // @shows AS-33.4
+  test('ends one of several authorizations; the audit records who did it', async () => {
+    const [, page] = await allowedByGrace(2);
+    const [last, first] = await left();
+    const { action, fields } = await formDoing(await ada.get(page), 'revoke', first);
+    const done = await ada.post(action, fields);
+    expect(await textOf(await ada.get(locationOf(done).href))).toContain(
+      'The access and its tokens are revoked',
+    );
+    expect(await left()).toEqual([last]);
+    expect(administered.events).toMatchObject([{ ...ENDED, authorization: first }]);
+  });
+
+  // @shows AS-33.12
+  test('ends all authorizations of one application with one form, only as it was shown', async () => {
+    const [page] = await allowedByGrace(2);
+    const { action, fields } = await formDoing(
+      await ada.get(page),
+      'revoke-group',
+      `value="${client.id}"`,
+    );
+    for (const does of ['', 'revoke', 'revoke-all', 'erase'])
+      expect((await ada.post(action, { ...fields, do: does })).status).toBe(400);
+    expect(await left()).toHaveLength(2);
+    administered.events.length = 0;
+    const done = await ada.post(action, fields);
+    expect(await textOf(await ada.get(locationOf(done).href))).toContain(
+      'The access and its tokens are revoked',
+    );
+    expect(await left()).toEqual([]);
+    expect(administered.events).toMatchObject([ENDED, ENDED]);
+    expect(await textOf(await ada.get(`${page}&client=${client.id}`))).toContain(
+      'No active access',
+    );
+  });
+});
+
+describe('a form that does something else than it was shown for', () => {
+  // @shows AS-33.3
+  test('registers no application', async () => {
+    const { action, fields } = await formDoing(
+      await ada.get(`${PAGES}/clients?ask=register`),
+      'register',
+    );
+    const typed = { ...fields, name: 'A shop', redirect_uris: REDIRECT_URI };
+    const refused = await ada.post(action, {
+      ...typed,
+      [fieldOf('notes:read')]: '1',
+      do: 'update',
+    });
+    expect(refused.status).toBe(400);
+    expect(administered.events).toMatchObject([{ type: 'admin_refused', reason: 'form' }]);
+  });
+
+  // @shows AS-33.3
+  test('ends no access', async () => {
+    for (const scope of ['openid', 'notes:read'])
+      await obtainTokens(portal, client, ADA, { scope });
+    administered.events.length = 0;
+    const { action, fields } = await formDoing(
+      await ada.get(`${PAGES}/access?client=${client.id}`),
+      'revoke-group',
+    );
+    for (const does of ['', 'revoke', 'erase'])
+      expect((await ada.post(action, { ...fields, do: does })).status).toBe(400);
+    expect((await portal.server.access.list({ clientId: client.id })).items).toHaveLength(2);
+    expect((await ada.post(action, fields)).status).toBe(303);
+  });
+});
+
+describe('the page of the stored audit', () => {
+  const shown = async (filter: Readonly<Record<string, string>>) =>
+    ada.get(`${PAGES}/audit?${new URLSearchParams({ client: client.id, ...filter })}`);
+  const rows = async (page: Response) => {
+    const html = await page.clone().text();
+    return Promise.all(
+      html
+        .split('<h2 class="head">')
+        .slice(1)
+        .map(async (row) => textOf(new Response(row.split('</li>')[0] ?? ''))),
+    );
+  };
+
+  // @shows AS-33.11
+  test('has only the events of the application, the person and the days of its filter', async () => {
+    const other = await registerClient(portal);
+    for (const id of [client.id, other.id])
+      await doAt(ada, pageOf(id, 'rotate-secret'), 'rotate-secret');
+    const [rotated, ...more] = await rows(await shown({ type: 'secret_rotated' }));
+    expect(more).toEqual([]);
+    expect(rotated).toMatch(
+      new RegExp(
+        `^secret_rotated ${minute()} by Ada Lovelace .* · application ${client.id} ` +
+          '· address \\S+ · request \\S+ · details {.*} $',
+      ),
+    );
+    for (const person of [ADA, GRACE])
+      await obtainTokens(portal, client, person, { scope: 'openid' });
+    const { items } = await portal.server.audit.list({ clientId: client.id });
+    const graces = items.find(({ type }) => type === 'consent_granted')?.person;
+    const { provider = '', id = '' } = graces ?? {};
+    const granted = await rows(await shown({ provider, person: id }));
+    expect(granted.length).toBeGreaterThan(0);
+    for (const row of granted) {
+      expect(row).toMatch(/ person Grace Hopper .* authorization /);
+      expect(row).not.toMatch(/Ada Lovelace|reason/);
+    }
+    const day = (days: number) => minute(days * 86_400).slice(0, 10);
+    const count = async (filter: Readonly<Record<string, string>>) =>
+      (await rows(await shown(filter))).length;
+    expect(await count({ since: day(1) })).toBe(0);
+    expect(await count({ until: day(0) })).toBe(0);
+    expect(await count({ since: day(0), until: day(1) })).toBe(await count({}));
+    for (const since of [`${day(0)}T00:00`, `x${day(0)}`, '2026-13-01'])
+      expect((await shown({ since })).status).toBe(400);
+  });
+
+  test('has fifty events per page, each once, with the same filter on the next page', async () => {
+    for (let count = 0; count < 60; count += 1)
+      await portal.server.clients.update(client.id, { name: `Name ${count}` }, { by: 'console' });
+    await portal.server.clients.rotateSecret(client.id);
+    const first = await shown({ type: 'client_updated' });
+    const [, next = ''] = /href="([^"]*after=[^"]*)"/.exec(await first.clone().text()) ?? [];
+    const second = await ada.get(next.replaceAll('&amp;', '&'));
+    const all = [...(await rows(first)), ...(await rows(second))];
+    expect(await second.text()).not.toContain('after=');
+    expect([(await rows(first)).length, all.length]).toEqual([50, 60]);
+    for (const [index, row] of all.entries()) {
+      expect(row).toContain(`by the console · application ${client.id}`);
+      expect(row).toContain(`Name ${59 - index}`);
+    }
+  });
+});
+
 describe('repeated refusals', () => {
   const refusals = () => administered.events.filter(({ type }) => type === 'admin_refused');
+
+  // The next event does not count requests of the previous test.
+  beforeEach(async () => {
+    await (await portal.signedIn(GRACE)).get(PAGES);
+    clock.advance(61);
+    administered.events.length = 0;
+  });
 
   // @shows AS-33.8
   test('make one event per minute and reason, with their number, and one log line each', async () => {
@@ -1098,7 +1494,7 @@ describe('names that clients give themselves', () => {
     ]) {
       const page = await ada.get(path);
       expect(page.status).toBe(404);
-      expect(await page.text()).not.toContain('<script');
+      expect(await page.text()).not.toMatch(/<script|<form/);
     }
   });
 });

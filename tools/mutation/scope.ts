@@ -494,14 +494,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/key-signer.test.ts',
       'test/key-rotation.test.ts',
       'test/signing-algorithms.test.ts',
-      'test/key-owners.test.ts',
-      'test/read-only-keys.test.ts',
       'test/openid-connect.test.ts',
     ],
   },
   admin: {
     files: ['packages/admin/src/**/*.ts'],
     tests: [
+      'packages/admin/src/html.test.ts',
       'packages/admin/src/lasting.test.ts',
       'packages/admin/src/people.test.ts',
       'test/administration-grouping.test.ts',

@@ -22,7 +22,10 @@ test('long work is not waited for, continues, and logs later errors', async () =
 
 test('work that ends in time is finished, and its errors are thrown and not logged', async () => {
   const { lines, log } = recording();
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout');
+  const before = timers();
   expect(await isDoneSoon('erase', Promise.resolve(), { log })).toBe(true);
+  expect(timers()).toEqual(before);
   const failing = Promise.reject(new Error('nobody has this id'));
   await expect(isDoneSoon('erase', failing, { log })).rejects.toThrow('nobody has this id');
   expect(lines).toEqual([]);

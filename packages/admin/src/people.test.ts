@@ -10,6 +10,13 @@ const account = (profile: unknown, isActive: unknown = true): UserInterface => (
   isActive: () => isActive as boolean,
   getProfile: () => profile as Profile,
 });
+/** An account whose host fails to describe it. */
+const BROKEN: UserInterface = {
+  ...account({}),
+  getProfile: () => {
+    throw new Error('no profile');
+  },
+};
 const known = async (answer: UserInterface | null | Error) =>
   (
     await knownPeople(
@@ -46,10 +53,40 @@ describe("the application's names for people", () => {
     expect(await known(account(names))).toEqual({ ...names, account: 'active' });
     expect((await known(account(names, Promise.resolve(true)))).account).toBe('suspended');
     expect(await known(null)).toEqual({ name: null, email: null, account: 'gone' });
-    expect((await known(new Error('no answer'))).account).toBe('unknown');
+    const unknown = { name: null, email: null, account: 'unknown' };
+    expect(await known(new Error('no answer'))).toEqual(unknown);
+    expect(await known(BROKEN)).toEqual(unknown);
     const gone = { name: null, email: null, account: 'gone' } as const;
     expect(calledBy(PERSON, gone).html).toContain('>1<');
     expect(aboutPerson(PERSON, gone).html).toContain('no account');
+  });
+});
+
+describe("the application's data about people", () => {
+  // @shows AS-33.11
+  test('is shown beside the person it is about, in each provider', async () => {
+    const people = [PERSON, { provider: 'users', id: '2' }, { provider: 'staff', id: '1' }];
+    const of = await knownPeople(
+      {
+        loadAccount: async ({ provider, id }) => account({ name: `${provider} ${id}` }),
+      },
+      people,
+    );
+    expect(people.map((each) => of(each).name)).toEqual(['users 1', 'users 2', 'staff 1']);
+    expect(of({ provider: 'staff', id: '2' }).account).toBe('unknown');
+  });
+
+  // @shows AS-33.11
+  test('has no name that is no text or is blank', async () => {
+    expect(await known(account({ name: { text: 'x' }, email: '  ' }))).toMatchObject({
+      name: null,
+      email: null,
+    });
+    const long = 'x'.repeat(100);
+    expect(await known(account({ name: ' Ada ', email: long }))).toMatchObject({
+      name: 'Ada',
+      email: long,
+    });
   });
 });
 
@@ -66,6 +103,20 @@ describe('a search', () => {
     expect([found.people.length, found.more]).toEqual([17, true]);
     expect(await findPeople(async () => people(MOST_FOUND), 'ada')).toMatchObject({ more: false });
     expect((await findPeople(async () => 'rows' as never, 'ada')).people).toEqual([]);
+  });
+
+  test('asks the host for one more person than the page shows, by up to a hundred characters', async () => {
+    const asked: unknown[] = [];
+    const text = '\u{1F600}'.repeat(100);
+    await findPeople(async (...wanted) => (asked.push(wanted), []), ` ${text} `);
+    expect(asked).toEqual([[text, 21]]);
+  });
+
+  // @shows AS-33.11
+  test('shows a person whom the host cannot describe by the id', async () => {
+    expect((await findPeople(async () => [BROKEN], '1')).people).toEqual([
+      { person: PERSON, name: null, email: null, account: 'unknown' },
+    ]);
   });
 
   test.each(['', '  ', 'x'.repeat(101), 'a\0', 'a\nb', '\ud800'])(
