@@ -270,6 +270,6 @@ const COMPARED: readonly Compared[] = [
   ['grant_types', ({ grants }) => grants],
   ['token_endpoint_auth_method', ({ public: isPublic, keys }) => [isPublic, keys === null]],
   ['application_type', ({ applicationType }) => applicationType],
-  ['jwks', ({ keys }) => keys],
+  ['jwks', ({ keys }) => [keys?.jwks, keys?.jwksUri, keys?.algorithm, keys?.workload]],
   ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg }) => idTokenSignedResponseAlg],
 ];

@@ -1,24 +1,14 @@
 // @engines sqlite: how the feature works in a server; test/importing.test.ts has the engines
 import { createHash, pbkdf2Sync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import {
-  configurationWith,
-  createAuthorizationServer,
-  migrate,
-  oauthServerMigrations,
-  openDatabase,
-  type AuditEvent,
-  type AuthorizationServer,
-  type OAuthServerConfigInput,
-  type OpenedDatabase,
-  type UserInterface,
-} from 'portico';
+import type { AuthorizationServer, OAuthServerConfigInput } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { importing } from './index.ts';
+import {
+  NOW,
+  openImporting,
+  PLAIN,
+  type ImportingServers,
+} from '../../../test/support/importing-server.ts';
 
-const NOW = 1_800_000_000_000;
 const SERVICE = { client_name: 'Robot', grant_types: ['client_credentials'], scope: 'notes:read' };
 const SECRET = 'a-secret-of-the-other-server-1234';
 const SHA256 = `sha256:${createHash('sha256').update(SECRET).digest('hex')}`;
@@ -30,51 +20,15 @@ const record = (hash: string) => ({
   ...SERVICE,
 });
 
-const hasher = {
-  hash: async (secret: string) => `hash of ${secret}`,
-  verify: async (secret: string, hash: string) => hash === `hash of ${secret}`,
-};
-
-let folder: string;
-let database: OpenedDatabase;
-const events: AuditEvent[] = [];
+let servers: ImportingServers;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-import-'));
-  database = openDatabase('sqlite:data.sqlite', { directory: folder });
-  await migrate(database, oauthServerMigrations);
+  servers = await openImporting();
 });
-afterAll(async () => {
-  await database.close();
-  await rm(folder, { recursive: true });
-});
-beforeEach(() => void events.splice(0));
+afterAll(() => servers.close());
+beforeEach(() => void servers.events.splice(0));
 
-function serverWith(section: OAuthServerConfigInput = {}): AuthorizationServer {
-  const features = [importing];
-  const config = configurationWith(features).parse({
-    name: 'App',
-    scopes: { 'notes:read': 'Read notes' },
-    key_path: path.join(folder, 'keys'),
-    ...section,
-  });
-  return createAuthorizationServer({
-    publicUrl: 'https://app.example',
-    config,
-    database,
-    features,
-    clock: () => NOW,
-    host: {
-      signedIn: async () => null,
-      loadAccount: async (person) => (person.id === 'ada' ? ({} as UserInterface) : null),
-      holdsPermission: async () => true,
-      loginUrl: '/login',
-      passwordHasher: hasher,
-      audit: async (event) => void events.push(event),
-      log: { debug() {}, info() {}, warning() {}, error() {} },
-    },
-  });
-}
+const serverWith = (section: OAuthServerConfigInput = {}) => servers.serverWith({ section });
 
 /** Returns the status that the token endpoint sends to a client with this secret. */
 async function statusOf(
@@ -99,7 +53,7 @@ describe('an imported client', () => {
       expect(await statusOf(server, about.client_id, SECRET)).toBe(200);
       expect(await statusOf(server, about.client_id, `${SECRET}5`)).toBe(401);
     }
-    expect(events.filter(({ type }) => type === 'client_registered')).toHaveLength(2);
+    expect(servers.events.filter(({ type }) => type === 'client_registered')).toHaveLength(2);
   });
 
   test.each([
@@ -127,16 +81,11 @@ describe('an imported client', () => {
     });
   });
 
-  test("is dated by the server's clock, and subjects belong to known people", async () => {
+  test("is dated by the server's clock", async () => {
     const about = record(SHA256);
     const { importing: imports, clients } = serverWith();
     await imports.clients([about]);
     expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
-    const { subjects } = await imports.subjects([
-      { provider: 'accounts', id: 'ada', sub: 'a-subject' },
-      { provider: 'accounts', id: 'unknown', sub: 'another-subject' },
-    ]);
-    expect(subjects.map(({ outcome }) => outcome)).toEqual(['imported', 'refused']);
   });
 
   test('has no id that is the URL of a document', async () => {
@@ -146,5 +95,195 @@ describe('an imported client', () => {
     };
     const { clients } = await serverWith().importing.clients([{ ...about, ...SERVICE }]);
     expect(clients).toMatchObject([{ outcome: 'refused' }]);
+  });
+});
+
+describe('an import of clients', () => {
+  const plain = (more: Readonly<Record<string, unknown>> = {}) => ({
+    client_id: `imported-${crypto.randomUUID()}`,
+    client_secret: SECRET,
+    ...SERVICE,
+    ...more,
+  });
+
+  // @shows AS-41.6
+  test('makes an event for each client, which names the operator only if there is one', async () => {
+    const [one, other] = [plain(), plain()];
+    const { importing: imports } = serverWith();
+    await imports.clients([one]);
+    await imports.clients([other], { by: 'the operator' });
+    const event = { type: 'client_registered', registeredBy: 'operator' } as const;
+    expect(servers.events).toStrictEqual([
+      { ...event, clientId: one.client_id },
+      { ...event, clientId: other.client_id, by: 'the operator' },
+    ]);
+  });
+
+  // @shows AS-41.1, AS-41.8
+  test('reports the checked records, then the written ones, and a dry run writes none', async () => {
+    const records = [plain(), plain()];
+    const { importing: imports, clients } = serverWith();
+    const counts: number[] = [];
+    const report = (count: number) => void counts.push(count);
+    const told = records.map((each, at) => ({
+      record: at + 1,
+      clientId: each.client_id,
+      outcome: 'imported',
+      problem: null,
+      changes: [],
+      secret: null,
+    }));
+    expect(await imports.clients(records, { dryRun: true, report })).toStrictEqual({
+      written: false,
+      clients: told,
+    });
+    expect([counts, servers.events]).toEqual([[1, 2], []]);
+    expect(await clients.find(records[0]?.client_id ?? '')).toBeNull();
+    expect(await imports.clients(records, { report })).toStrictEqual({
+      written: true,
+      clients: told,
+    });
+    expect(counts).toEqual([1, 2, 1, 2, 1, 2]);
+  });
+
+  // @shows AS-41.1, AS-41.6
+  test('writes nothing if one record is refused, and does not refuse the others', async () => {
+    const records = [plain(), plain({ client_secret: 'short' }), plain()];
+    const { importing: imports, clients } = serverWith();
+    const { written, clients: told } = await imports.clients(records, { newSecrets: true });
+    expect([written, ...told.map(({ outcome }) => outcome)]).toEqual([
+      false,
+      'imported',
+      'refused',
+      'imported',
+    ]);
+    for (const { client_id: id } of records) expect(await clients.find(id)).toBeNull();
+    expect(servers.events).toEqual([]);
+  });
+
+  // @shows AS-41.5
+  test('refuses an existing client that differs from its record, and names what differs', async () => {
+    const { importing: imports } = serverWith();
+    const web = {
+      ...plain({ grant_types: ['authorization_code', 'client_credentials'] }),
+      redirect_uris: ['https://a.example/cb', 'https://b.example/cb'],
+      scope: 'notes:read notes:write',
+    };
+    await imports.clients([web]);
+    const problemOf = async (changes: Readonly<Record<string, unknown>>, about: object = web) =>
+      (await imports.clients([{ ...about, ...changes }], { newSecrets: true })).clients[0]?.problem;
+    const differs = (what: string) =>
+      `a client with this id already exists, with a different ${what}; to change it, use ` +
+      'oauth:client:update';
+    // These lists have no order.
+    const reordered = {
+      scope: 'notes:write notes:read',
+      redirect_uris: web.redirect_uris.toReversed(),
+      grant_types: web.grant_types.toReversed(),
+    };
+    expect(await problemOf(reordered)).toBeNull();
+    for (const [what, changes] of [
+      ['client_name', { client_name: 'Other' }],
+      ['redirect_uris', { redirect_uris: ['https://a.example/cb'] }],
+      ['scope', { scope: 'notes:read' }],
+      ['grant_types', { grant_types: ['authorization_code'] }],
+      ['application_type', { application_type: 'native' }],
+      ['client_name, scope', { client_name: 'Other', scope: 'notes:write' }],
+    ] as const)
+      expect(await problemOf(changes)).toBe(differs(what));
+    const people = { ...web, client_id: `${web.client_id}-2`, grant_types: ['authorization_code'] };
+    await imports.clients([people]);
+    expect(await problemOf({ token_endpoint_auth_method: 'none' }, people)).toBe(
+      differs('token_endpoint_auth_method'),
+    );
+  });
+
+  // @shows AS-41.5
+  test('keeps a client whose record has the same keys, and refuses other keys', async () => {
+    const { importing: imports } = serverWith({ private_key_jwt: true });
+    const x = 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU';
+    const y = 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0';
+    const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x, y }] };
+    for (const keys of [
+      { jwks },
+      { jwks, token_endpoint_auth_signing_alg: 'ES256' },
+      { jwks_uri: 'https://client.example/keys' },
+    ]) {
+      const method = { token_endpoint_auth_method: 'private_key_jwt', client_secret: undefined };
+      const about = plain({ ...method, ...keys });
+      const outcome = async (more: object = {}) => {
+        const [told] = (await imports.clients([{ ...about, ...more }], { newSecrets: true }))
+          .clients;
+        return told?.problem ?? told?.outcome;
+      };
+      const differs = (what: string) =>
+        `a client with this id already exists, with a different ${what}; to change it, use ` +
+        'oauth:client:update';
+      expect(await outcome()).toBe('imported');
+      expect(await outcome()).toBe('unchanged');
+      for (const others of [
+        { jwks: undefined, jwks_uri: 'https://client.example/others' },
+        {
+          token_endpoint_auth_signing_alg:
+            'token_endpoint_auth_signing_alg' in keys ? undefined : 'ES256',
+        },
+      ])
+        expect(await outcome(others)).toBe(differs('jwks'));
+      expect(await outcome({ token_endpoint_auth_method: 'client_secret_basic' })).toBe(
+        differs('token_endpoint_auth_method, jwks'),
+      );
+    }
+  });
+
+  // @shows AS-41.5
+  test('keeps a client whose record has the same secret, and refuses another secret', async () => {
+    const { importing: imports } = serverWith({ imported_pbkdf2_iterations: 20 });
+    const otherSecret = 'another-secret-of-the-other-server';
+    const otherHash = `sha256:${createHash('sha256').update(otherSecret).digest('hex')}`;
+    const secrets = [
+      [{ client_secret: SECRET }, { client_secret: otherSecret }],
+      [{ client_secret_hash: SHA256 }, { client_secret_hash: otherHash }],
+      [{ client_secret_hash: pbkdf2(20) }, { client_secret_hash: pbkdf2(19) }],
+    ];
+    for (const [own, other] of secrets) {
+      const about = plain({ client_secret: undefined });
+      const outcome = async (secret: object = {}) => {
+        const { clients, written } = await imports.clients([{ ...about, ...secret }]);
+        return [written, clients[0]?.problem ?? clients[0]?.outcome];
+      };
+      expect(await outcome(own)).toEqual([true, 'imported']);
+      expect(await outcome(own)).toEqual([false, 'unchanged']);
+      expect(await outcome(other)).toEqual([
+        false,
+        expect.stringContaining('with a different secret') as string,
+      ]);
+    }
+  });
+
+  test('ends with the error of the host if a secret cannot be hashed, and writes nothing', async () => {
+    const about = plain();
+    const broken = async () => {
+      throw new Error('no memory for a hash');
+    };
+    const failing = servers.serverWith({
+      passwordHasher: {
+        hash: (secret) => (secret === SECRET ? broken() : PLAIN.hash(secret)),
+        verify: broken,
+      },
+    });
+    await expect(failing.importing.clients([about])).rejects.toThrow('no memory for a hash');
+    expect(await failing.clients.find(about.client_id)).toBeNull();
+    await serverWith().importing.clients([about]);
+    await expect(failing.importing.clients([about])).rejects.toThrow('no memory for a hash');
+  });
+
+  // @shows AS-41.1
+  test('has at most a thousand records', async () => {
+    const { importing: imports } = serverWith();
+    const records = Array.from({ length: 1000 }, () => null);
+    expect((await imports.clients(records)).clients).toHaveLength(1000);
+    await expect(imports.clients([...records, null])).rejects.toThrow(
+      'The file has 1001 clients; at most 1000 can be imported at once. Split the file',
+    );
   });
 });
