@@ -1,10 +1,11 @@
 import { createHash, pbkdf2Sync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { AUDIT, type AuditEvent, type PasswordHasher } from 'portico';
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { CHEAP } from './support/hashers.ts';
 import {
@@ -54,11 +55,33 @@ afterAll(async () => {
 });
 
 const run = (...args: readonly string[]) => runAt(portal, args);
-const runAt = ({ env }: RunningPortal, args: readonly string[]) =>
+const runAt = ({ env }: RunningPortal, args: readonly string[], more = {}) =>
   porticoHere(args, {
     cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-    env: { ...env, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+    env: { ...env, PORTAL_CONFIG: JSON.stringify(CONFIG), ...more },
   });
+
+/** Runs a command, and returns the audit events that it makes. */
+async function eventsOf(at: RunningPortal, args: readonly string[]): Promise<readonly unknown[]> {
+  const file = await fileOf('');
+  expect(await runAt(at, args, { EVENTS_TO: file })).toMatchObject({ code: 0 });
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+/** Runs a command with this standard input. */
+async function runWithInput(input: string, args: readonly string[]) {
+  const own = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
+  Object.defineProperty(process, 'stdin', {
+    value: Readable.from([Buffer.from(input)]),
+    configurable: true,
+  });
+  try {
+    return await run(...args);
+  } finally {
+    Object.defineProperty(process, 'stdin', own);
+  }
+}
 
 let count = 0;
 
@@ -142,7 +165,7 @@ describe('oauth:client:import', () => {
       logo_uri: 'https://client.example/logo.png',
       jwks: null,
     };
-    const phone = { ...web, client_id: 'old-phone', token_endpoint_auth_method: 'none' };
+    const phone = { ...web, client_id: idOf(record()), token_endpoint_auth_method: 'none' };
     const file = await fileOf(`${JSON.stringify(web)}\n\n${JSON.stringify(phone)}\n`);
     const { code, stdout } = await run('oauth:client:import', file);
     expect(code).toBe(0);
@@ -156,9 +179,9 @@ describe('oauth:client:import', () => {
       scopes: ['openid', 'notes:read'],
       createdAt: 1_500_000_000_000,
     });
-    const { client: native } = await portal.server.clients.show('old-phone');
+    const { client: native } = await portal.server.clients.show(idOf(phone));
     expect(native.public).toBe(true);
-    expect((await portal.server.clients.find('old-phone'))?.secretHash).toBe(null);
+    expect((await portal.server.clients.find(idOf(phone)))?.secretHash).toBe(null);
     const code1 = await obtainCode(portal, clientOf(web), await portal.signedIn(ADA), {
       scope: 'openid notes:read',
     });
@@ -231,6 +254,72 @@ describe('oauth:client:import', () => {
     expect(stdout).toContain('would be imported');
     expect(await ids()).toEqual(before);
     expect(events).toEqual([]);
+  });
+
+  // @shows AS-41.1, AS-41.8
+  test('prints a line for each client, with what changed, and a new secret below it', async () => {
+    const [plain, wanting] = [record(), record({ client_secret: undefined, logo_uri: 'x' })];
+    await take([plain]);
+    const file = await fileOf([plain, wanting]);
+    const change =
+      '  not imported (to add what Portico supports, use oauth:client:update): logo_uri\n';
+    const begun = (outcome: string) =>
+      `${idOf(plain)}  unchanged\n${idOf(wanting)}  ${outcome}\n${change}`;
+    const dry = await run('oauth:client:import', file, '--new-secrets', '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([0, begun('would be imported')]);
+    const { code, stdout, stderr } = await run('oauth:client:import', file, '--new-secrets');
+    const [, secret = ''] = /client secret: ([\w-]{43})$/m.exec(stdout) ?? [];
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      `${begun('imported')}  client secret: ${secret}\n`,
+      '',
+    ]);
+    expect(await status(clientOf(wanting, secret))).toBe(200);
+  });
+
+  // @shows AS-41.6
+  test('says in the event that the console did it', async () => {
+    const about = record();
+    expect(await eventsOf(portal, ['oauth:client:import', await fileOf([about])])).toEqual([
+      {
+        type: 'client_registered',
+        clientId: idOf(about),
+        registeredBy: 'operator',
+        by: expect.stringContaining('console') as string,
+      },
+    ]);
+  });
+
+  // @shows AS-41.1
+  test('reads standard input for -, and spaces around the array', async () => {
+    const about = record();
+    const input = ` \n${JSON.stringify([about], null, 2)}\n`;
+    expect(await runWithInput(input, ['oauth:client:import', '-'])).toMatchObject({
+      code: 0,
+      stdout: `${idOf(about)}  imported\n`,
+    });
+    expect(await status(clientOf(about))).toBe(200);
+  });
+
+  test('refuses a file that is missing or too large', async () => {
+    const missing = path.join(folder, 'missing.json');
+    expect(await run('oauth:client:import', missing)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `The file ${missing} cannot be read (ENOENT)\n`,
+    });
+    const file = await fileOf('');
+    const handle = await open(file, 'r+');
+    await handle.truncate(67_108_865);
+    expect(await run('oauth:client:import', file)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'The input is larger than 64 MiB; split the file\n',
+    });
+    await handle.truncate(67_108_864);
+    await handle.close();
+    expect((await run('oauth:client:import', file)).stderr).toContain('Line 1 is not valid JSON');
+    await rm(file);
   });
 
   // @shows AS-41.5
@@ -815,6 +904,9 @@ describe('oauth:subject:import', () => {
     people = await startPortal({ passwordHasher: CHEAP });
   });
   afterAll(() => people.close());
+  beforeEach(async () => {
+    await people.application.database.execute('DELETE FROM oauth_subjects');
+  });
 
   const reference = async (email: string) => {
     const { rows } = await people.application.database.execute<{ id: string }>(
@@ -905,6 +997,51 @@ describe('oauth:subject:import', () => {
     expect([code, stderr]).toEqual([1, '25 of 25 records were refused; nothing was written\n']);
     expect(stdout.match(/^record \d+ {2}refused: .+$/gm)).toHaveLength(20);
     expect(stdout).toContain('0 to import, 0 unchanged, 25 refused');
+  });
+
+  // @shows AS-41.6, AS-41.8
+  test('prints the counts, or JSON, and fails only if a record is refused', async () => {
+    const [ada, grace] = [await reference(ADA), await reference(GRACE)];
+    const [one, other] = [
+      { ...ada, sub: `old|${++count}` },
+      { ...grace, sub: `old|${++count}` },
+    ];
+    const [first, both] = [await fileOf([one]), await fileOf([one, other])];
+    const json = { imported: 1, unchanged: 0, refused: [] };
+    const nothing = 'Dry run: nothing was written.\n';
+    const told = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await runAt(people, ['oauth:subject:import', ...args]);
+      return [code, args.includes('--json') ? (JSON.parse(stdout) as unknown) : stdout, stderr];
+    };
+    expect(await told(first, '--dry-run', '--json')).toEqual([
+      0,
+      { written: false, ...json },
+      nothing,
+    ]);
+    expect(await eventsOf(people, ['oauth:subject:import', first])).toEqual([
+      { type: 'subjects_imported', subjects: 1, by: expect.stringContaining('console') as string },
+    ]);
+    expect(await told(both, '--dry-run')).toEqual([
+      0,
+      '1 to import, 1 unchanged, 0 refused\n',
+      nothing,
+    ]);
+    expect(await told(both, '--json')).toEqual([0, { ...json, written: true, unchanged: 1 }, '']);
+    expect(await told(both)).toEqual([0, '0 to import, 2 unchanged, 0 refused\n', '']);
+    const problem = 'the person already has another sub, which cannot change';
+    const wrong = await fileOf([one, { ...grace, sub: 'other' }]);
+    const failed = '1 of 2 records were refused; nothing was written\n';
+    expect(await told(wrong)).toEqual([
+      1,
+      `record 2  refused: ${problem}\n0 to import, 1 unchanged, 1 refused\n`,
+      failed,
+    ]);
+    const refused = [{ record: 2, outcome: 'refused', problem }];
+    expect(await told(wrong, '--json')).toEqual([
+      1,
+      { written: false, imported: 0, unchanged: 1, refused },
+      failed,
+    ]);
   });
 
   // @shows AS-41.6

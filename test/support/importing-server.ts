@@ -16,6 +16,11 @@ import {
   type UserInterface,
 } from 'portico';
 import { importing } from '../../packages/import/src/index.ts';
+// The feature loads these files later. Loaded here, their constants exist before the first test, as
+// in every later test.
+import '../../packages/import/src/client-importer.ts';
+import '../../packages/import/src/examination.ts';
+import '../../packages/import/src/subjects.ts';
 
 export const NOW = 1_800_000_000_000;
 

@@ -512,9 +512,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
   import: {
     files: ['packages/import/src/**/*.ts'],
     tests: [
-      'packages/import/src/client-records.test.ts',
       'packages/import/src/imported-secrets.test.ts',
+      'packages/import/src/secret-hashes.test.ts',
+      'packages/import/src/client-records.test.ts',
       'packages/import/src/importing.test.ts',
+      'packages/import/src/subjects.test.ts',
+      'packages/import/src/examination.test.ts',
       'test/importing.test.ts',
     ],
   },

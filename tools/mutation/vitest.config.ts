@@ -24,7 +24,7 @@ export default defineConfig({
     include: [...TESTS],
     // A mutant can end a test before it removes its folders.
     globalSetup: ['test/support/run-folder.ts'],
-    setupFiles: ['tools/mutation/load-administration.ts'],
+    setupFiles: ['tools/mutation/load-features.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Errors that a mutant causes outside of a test do not fail the run.

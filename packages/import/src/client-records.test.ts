@@ -342,7 +342,11 @@ describe('how an imported client authenticates', () => {
   test.each([
     ['keys', { jwks }, { jwks: stored, jwksUri: null, algorithm: null }],
     ['keys as text', { jwks: JSON.stringify(jwks) }, { jwks: stored, jwksUri: null }],
-    ['the address of its keys', { jwks_uri: address }, { jwks: null, jwksUri: address }],
+    [
+      'the address of its keys',
+      { jwks_uri: address },
+      { jwks: null, jwksUri: address, algorithm: null },
+    ],
     [
       'keys and their algorithm',
       { jwks, token_endpoint_auth_signing_alg: 'ES256' },
@@ -370,12 +374,12 @@ describe('how an imported client authenticates', () => {
 
   // @shows AS-41.2
   test.each([
-    ['keys that are no JSON', { jwks: '{"keys":' }],
-    ['both keys and their address', { jwks, jwks_uri: address }],
-    ['an unknown algorithm', { jwks, token_endpoint_auth_signing_alg: 'HS256' }],
-    ['an address that is no text', { jwks_uri: 7 }],
-  ])('is refused: %s', async (_, more) => {
-    expect(await take(keyed(more), on)).toMatchObject({ written: false, outcome: 'refused' });
+    ['keys that are no JSON', { jwks: '{"keys":' }, 'The jwks must be a JSON object'],
+    ['both keys and their address', { jwks, jwks_uri: address }, 'both jwks and jwks_uri'],
+    ['an unknown algorithm', { jwks, token_endpoint_auth_signing_alg: 'HS256' }, 'must be one of'],
+    ['an address that is no text', { jwks_uri: 7 }, 'jwks_uri must be a string'],
+  ])('is refused: %s', async (_, more, problem) => {
+    expect(await problemOf(keyed(more), on)).toContain(problem);
   });
 });
 

@@ -191,6 +191,11 @@ describe('an import of clients', () => {
       ['client_name, scope', { client_name: 'Other', scope: 'notes:write' }],
     ] as const)
       expect(await problemOf(changes)).toBe(differs(what));
+    await servers.database.execute(
+      "UPDATE oauth_clients SET id_token_alg = 'ES256' WHERE client_id = ?",
+      [web.client_id],
+    );
+    expect(await problemOf({})).toBe(differs('id_token_signed_response_alg'));
     const people = { ...web, client_id: `${web.client_id}-2`, grant_types: ['authorization_code'] };
     await imports.clients([people]);
     expect(await problemOf({ token_endpoint_auth_method: 'none' }, people)).toBe(

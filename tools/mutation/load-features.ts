@@ -1,0 +1,13 @@
+// Loads the code of the administrator's pages and of the import, which a server loads later
+// (decision 22). Otherwise, it would be loaded during the first test of a file. Stryker would then
+// count the mutants of its constants as mutants of that test, although they cannot act any more.
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const packages = path.join(import.meta.dirname, '../../packages');
+for (const feature of ['admin', 'import']) {
+  const shared = path.join(packages, feature, 'dist/shared');
+  for (const name of existsSync(shared) ? readdirSync(shared) : [])
+    if (name.endsWith('.js')) await import(pathToFileURL(path.join(shared, name)).href);
+}
