@@ -2,7 +2,11 @@
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import type { PasswordHasher } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openImporting, type ImportingServers } from '../../../test/support/importing-server.ts';
+import {
+  openImporting,
+  PLAIN,
+  type ImportingServers,
+} from '../../../test/support/importing-server.ts';
 
 const SECRET = 'a-secret-of-the-other-server-1234';
 const DIGEST = createHash('sha256').update(SECRET).digest();
@@ -29,15 +33,18 @@ const record = (secret: Readonly<Record<string, unknown>>) => ({
   ...secret,
 });
 
+interface Judging {
+  readonly passwordHasher?: PasswordHasher;
+  readonly dryRun?: boolean;
+}
+
 /** Returns why a record is refused. Returns its outcome if it is not. */
 async function judge(
   about: Readonly<Record<string, unknown>>,
-  { passwordHasher, dryRun = true }: { passwordHasher?: PasswordHasher; dryRun?: boolean } = {},
+  { passwordHasher = PLAIN, dryRun = true }: Judging = {},
 ): Promise<string> {
-  const { importing } = servers.serverWith({
-    section: { imported_pbkdf2_iterations: 20 },
-    ...(passwordHasher === undefined ? {} : { passwordHasher }),
-  });
+  const section = { imported_pbkdf2_iterations: 20 };
+  const { importing } = servers.serverWith({ section, passwordHasher });
   const { clients } = await importing.clients([about], { dryRun });
   return clients[0]?.problem ?? clients[0]?.outcome ?? '';
 }
@@ -47,7 +54,7 @@ function django(salt: string, iterations: number | string = 20): string {
   return `pbkdf2_sha256$${iterations}$${salt}$${value}`;
 }
 
-/** Creates a host's hasher whose hashes all have this text, but for the secret's own characters. */
+/** Creates a host's hasher that writes its hashes in this format. */
 const hasherWriting = (write: (digest: string) => string): PasswordHasher => {
   const hash = (secret: string) => write(createHash('sha512').update(secret).digest('hex'));
   return {
@@ -168,11 +175,12 @@ describe("a hash of the host's own hasher", () => {
     ['PHC with four parts', (digest: string) => `$s$r=8$${'s'.repeat(11)}$${digest.slice(0, 11)}`],
   ])('stays unchanged, and only the same hash is the same secret: %s', async (_, write) => {
     const passwordHasher = hasherWriting((digest) => write(digest));
-    const about = record({ client_secret_hash: await passwordHasher.hash(SECRET) });
+    const hash = await passwordHasher.hash(SECRET);
+    const about = record({ client_secret_hash: hash });
     const written = { passwordHasher, dryRun: false };
     expect(await judge(about, written)).toBe('imported');
     const kept = await servers.serverWith().clients.find(about.client_id);
-    expect(kept?.secretHash).toBe(about['client_secret_hash' as keyof typeof about]);
+    expect(kept?.secretHash).toBe(hash);
     expect(await judge(about, written)).toBe('unchanged');
     const other = { ...about, client_secret_hash: await passwordHasher.hash('another') };
     expect(await judge(other, written)).toBe(DIFFERENT);
