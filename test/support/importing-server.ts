@@ -16,11 +16,12 @@ import {
   type UserInterface,
 } from 'portico';
 import { importing } from '../../packages/import/src/index.ts';
+
 // The feature loads these files later. Loaded here, their constants exist before the first test, as
 // in every later test.
-import '../../packages/import/src/client-importer.ts';
-import '../../packages/import/src/examination.ts';
-import '../../packages/import/src/subjects.ts';
+await import('../../packages/import/src/client-importer.ts');
+await import('../../packages/import/src/examination.ts');
+await import('../../packages/import/src/subjects.ts');
 
 export const NOW = 1_800_000_000_000;
 
@@ -67,7 +68,7 @@ export async function openImporting(hasSchema = true): Promise<ImportingServers>
     serverWith({
       section = {},
       passwordHasher = PLAIN,
-      isKnown = async ({ id }) => id.startsWith('known'),
+      isKnown = async ({ id }: PersonReference) => id.startsWith('known'),
     } = {}) {
       return createAuthorizationServer({
         publicUrl: 'https://app.example',

@@ -91,7 +91,7 @@ describe('the doctor', () => {
     let tried = 0;
     const server = servers.serverWith({
       passwordHasher: {
-        hash: PLAIN.hash,
+        ...PLAIN,
         async verify(secret, hash) {
           tried += 1;
           return PLAIN.verify(secret, hash);

@@ -111,11 +111,11 @@ describe('an import of clients', () => {
     const [one, other] = [plain(), plain()];
     const { importing: imports } = serverWith();
     await imports.clients([one]);
-    await imports.clients([other], { by: 'the operator' });
+    await imports.clients([other], { by: 'console' });
     const event = { type: 'client_registered', registeredBy: 'operator' } as const;
     expect(servers.events).toStrictEqual([
       { ...event, clientId: one.client_id },
-      { ...event, clientId: other.client_id, by: 'the operator' },
+      { ...event, clientId: other.client_id, by: 'console' },
     ]);
   });
 

@@ -151,7 +151,7 @@ describe('a hash of another server', () => {
     ['PBKDF2 that was cut', 'pbkdf2_sha256$20$salt$A='],
     ['PBKDF2 with other characters', `pbkdf2_sha256$20$salt$${'!'.repeat(43)}=`],
   ])('is refused: %s', async (_, hash) => {
-    // The host's hasher here has a format of its own, so the message names none.
+    // The message names no format of the host's hasher, because the import does not recognize it.
     expect(await judge(record({ client_secret_hash: hash }))).toBe(
       `${UNKNOWN}. Use sha256:… or pbkdf2_sha256$…. Or remove the field and use --new-secrets`,
     );

@@ -34,11 +34,11 @@ describe('an import of subjects', () => {
     const [one, other] = [record(), record()];
     expect(await give([one])).toStrictEqual({ written: true, subjects: [imported(1)] });
     expect(servers.events.splice(0)).toStrictEqual([withEvent(1)]);
-    expect(await give([one, other], { by: 'the operator' })).toStrictEqual({
+    expect(await give([one, other], { by: 'console' })).toStrictEqual({
       written: true,
       subjects: [unchanged(1), imported(2)],
     });
-    expect(servers.events.splice(0)).toStrictEqual([withEvent(1, { by: 'the operator' })]);
+    expect(servers.events.splice(0)).toStrictEqual([withEvent(1, { by: 'console' })]);
     expect(await give([one, other])).toStrictEqual({
       written: false,
       subjects: [unchanged(1), unchanged(2)],
