@@ -20,6 +20,8 @@ let folder: string;
 let created: TestDatabase;
 let receiver: Receiver;
 let one: SendingServer;
+/** All servers of the test that are open. */
+const servers = new Set<SendingServer>();
 /** Added to the time. */
 let later = 0;
 const clock = () => Date.now() + later;
@@ -29,24 +31,45 @@ beforeEach(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'portico-outbox-'));
   created = await createDatabase(folder);
   receiver = await startReceiver();
-  one = await openSending(created.url, folder, receiver.url, clock);
+  one = await openServer();
 });
 afterEach(async () => {
-  await one.close();
   await receiver.close();
+  for (const server of servers) await closed(server);
   await created.drop();
   rmSync(folder, { recursive: true });
 });
 
-const payloads = (to?: string) =>
-  receiver.received
-    .filter((each) => to === undefined || each.receiver === to)
-    .map(({ payload }) => payload);
+async function openServer(): Promise<SendingServer> {
+  const server = await openSending(created.url, folder, receiver.url, clock);
+  servers.add(server);
+  return server;
+}
+
+async function closed(server: SendingServer): Promise<void> {
+  servers.delete(server);
+  await server.close();
+}
+
+const payloads = (to: string | null = null, { received }: Receiver = receiver) =>
+  received.filter((each) => to === null || each.receiver === to).map(({ payload }) => payload);
 const counts = () => one.server.outbox.counts();
-const untilCounts = async (expected: object) =>
+/** These polls never look at the server or the receiver of a later test. */
+async function untilCounts(expected: object): Promise<void> {
+  const { outbox } = one.server;
   await expect
-    .poll(counts, { timeout: 20_000 })
+    .poll(() => outbox.counts(), { timeout: 20_000 })
     .toEqual({ waiting: 0, undelivered: 0, dropped: 0, ...expected });
+}
+async function untilPayloads(to: string, expected: readonly string[]): Promise<void> {
+  const own = receiver;
+  await expect.poll(() => payloads(to, own), { timeout: 20_000 }).toEqual(expected);
+}
+async function untilReasons(to: string, expected: unknown): Promise<void> {
+  const { outbox } = one.server;
+  const reasons = async () => (await outbox.list({ receiver: to })).map(({ reason }) => reason);
+  await expect.poll(reasons).toEqual(expected);
+}
 
 async function oauth(...args: readonly string[]) {
   return porticoHere(args, {
@@ -77,17 +100,16 @@ test('a message of a transaction that commits is delivered, and one of another n
 test('a process delivers what others added before it started', async () => {
   await one.send('a', '1', '2', '3');
   expect(await counts()).toEqual({ waiting: 3, undelivered: 0, dropped: 0 });
-  const other = await openSending(created.url, folder, receiver.url, clock);
+  const other = await openServer();
   other.server.outbox.start();
   await receiver.has(3);
   await untilCounts({ waiting: 0 });
   expect(payloads()).toEqual(['1', '2', '3']);
-  await other.close();
 });
 
 // @shows AS-50.2
 test('each receiver gets its messages in order and one at a time, also from two processes', async () => {
-  const other = await openSending(created.url, folder, receiver.url, clock);
+  const other = await openServer();
   for (const { server } of [one, other]) server.outbox.start();
   const receivers = ['a', 'b', 'c'];
   const sent = Array.from({ length: 20 }, (_, index) => String(index));
@@ -100,7 +122,6 @@ test('each receiver gets its messages in order and one at a time, also from two 
   await untilCounts({ waiting: 0 });
   for (const to of receivers) expect(payloads(to)).toEqual(sent);
   expect(receiver.atOnce).toBe(1);
-  await other.close();
 });
 
 // @shows AS-50.3
@@ -128,11 +149,7 @@ test('a receiver that fails gets the same message again, later and in order, and
   await receiver.has(1);
   await one.send('up', 'x');
   await receiver.has(2);
-  await expect
-    .poll(async () =>
-      (await one.server.outbox.list({ receiver: 'down' })).map(({ reason }) => reason),
-    )
-    .toEqual(expect.arrayContaining(['the answer is 503', null]));
+  await untilReasons('down', expect.arrayContaining(['the answer is 503', null]));
   fails = false;
   await receiver.has(4);
   await untilCounts({ waiting: 0 });
@@ -181,13 +198,13 @@ test('a message that an operator tries again is delivered', async () => {
 // @shows AS-50.3
 test('a message that expired is not sent, and is removed after a week', async () => {
   receiver.answers = () => 503;
-  const other = await openSending(created.url, folder, receiver.url, clock);
+  const other = await openServer();
   other.server.outbox.start();
   await one.send('a', '1');
   other.server.outbox.wake();
   await receiver.has(1);
   // Stores the first failure.
-  await other.close();
+  await closed(other);
   later += 2 * 86_400_000;
   one.server.outbox.start();
   await untilCounts({ undelivered: 1 });
@@ -316,9 +333,7 @@ test('a delivery that returns no known outcome has failed', async () => {
   one.server.outbox.start();
   await one.send('a', '1');
   await receiver.has(1);
-  await expect
-    .poll(async () => (await one.server.outbox.list())[0]?.reason)
-    .toBe('the delivery returned an unknown outcome');
+  await untilReasons('a', ['the delivery returned an unknown outcome']);
   await receiver.has(2);
   await untilCounts({ waiting: 0 });
   expect(payloads()).toEqual(['1', '1']);
@@ -330,15 +345,18 @@ test('a process that ended in the middle of a delivery is replaced once its leas
   receiver.answers = () => (receiver.received.length === 1 ? ended.promise : 200);
   const script = path.join(ROOT, 'test', 'support', 'outbox.ts');
   const beside = start([script, created.url, folder, receiver.url], { cwd: ROOT });
-  await one.send('a', '1', '2');
-  await expect.poll(() => payloads(), { timeout: 20_000 }).toEqual(['1']);
-  await beside.stop('SIGKILL');
+  try {
+    await one.send('a', '1', '2');
+    await untilPayloads('a', ['1']);
+  } finally {
+    await beside.stop('SIGKILL');
+  }
   one.server.outbox.start();
   await one.send('b', 'x');
-  await expect.poll(() => payloads('b'), { timeout: 20_000 }).toEqual(['x']);
+  await untilPayloads('b', ['x']);
   expect(payloads('a')).toEqual(['1']);
   later += 61_000;
-  await expect.poll(() => payloads('a'), { timeout: 20_000 }).toEqual(['1', '1', '2']);
+  await untilPayloads('a', ['1', '1', '2']);
   await untilCounts({ waiting: 0 });
   expect(payloads('a')).toEqual(['1', '1', '2']);
 });
