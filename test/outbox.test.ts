@@ -10,7 +10,7 @@ import {
   type NewMessage,
 } from 'portico';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ROOT, porticoHere, start } from './support/console.ts';
+import { ROOT, porticoHere, start, type RunningProcess } from './support/console.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { openSending, startReceiver, type Receiver, type SendingServer } from './support/outbox.ts';
 
@@ -30,6 +30,8 @@ interface Run {
   clock(): number;
   /** All servers that are open. */
   readonly servers: Set<SendingServer>;
+  /** Processes that the test started. */
+  readonly processes: RunningProcess[];
   openServer(): Promise<SendingServer>;
   oauth(...args: readonly string[]): ReturnType<typeof porticoHere>;
 }
@@ -54,10 +56,12 @@ beforeEach(async () => {
       env: { DATABASE_URL: created.url, STORAGE_DIR: folder },
     });
   const one = await openServer();
-  run = { folder, created, receiver, one, time, clock, servers, openServer, oauth };
+  const processes: RunningProcess[] = [];
+  run = { folder, created, receiver, one, time, clock, servers, processes, openServer, oauth };
 });
 afterEach(async () => {
-  const { receiver, servers, created, folder } = run;
+  const { receiver, servers, processes, created, folder } = run;
+  for (const each of processes) await each.stop('SIGKILL');
   await receiver.close();
   for (const server of servers) await closed(servers, server);
   await created.drop();
@@ -361,17 +365,15 @@ test('a delivery that returns no known outcome has failed', async () => {
 
 // @shows AS-50.2
 test('a process that ended in the middle of a delivery is replaced once its lease has ended', async () => {
-  const { folder, created, receiver, one, time } = run;
+  const { folder, created, receiver, one, time, processes } = run;
   const ended = Promise.withResolvers<number>();
   receiver.answers = () => (receiver.received.length === 1 ? ended.promise : 200);
   const script = path.join(ROOT, 'test', 'support', 'outbox.ts');
   const beside = start([script, created.url, folder, receiver.url], { cwd: ROOT });
-  try {
-    await one.send('a', '1', '2');
-    await untilPayloadsOf(receiver, 'a', ['1']);
-  } finally {
-    await beside.stop('SIGKILL');
-  }
+  processes.push(beside);
+  await one.send('a', '1', '2');
+  await untilPayloadsOf(receiver, 'a', ['1']);
+  await beside.stop('SIGKILL');
   one.server.outbox.start();
   await one.send('b', 'x');
   await untilPayloadsOf(receiver, 'b', ['x']);
