@@ -27,13 +27,13 @@ interface Run {
   readonly one: SendingServer;
   /** `later` is added to the time. */
   readonly time: { later: number };
-  clock(): number;
+  readonly clock: () => number;
   /** All servers that are open. */
   readonly servers: Set<SendingServer>;
   /** Processes that the test started. */
   readonly processes: RunningProcess[];
-  openServer(): Promise<SendingServer>;
-  oauth(...args: readonly string[]): ReturnType<typeof porticoHere>;
+  readonly openServer: () => Promise<SendingServer>;
+  readonly oauth: (...args: readonly string[]) => ReturnType<typeof porticoHere>;
 }
 
 let run: Run;
