@@ -76,14 +76,18 @@ async function closed(servers: Set<SendingServer>, server: SendingServer): Promi
 const payloadsOf = ({ received }: Receiver, to: string | null = null) =>
   received.filter((each) => to === null || each.receiver === to).map(({ payload }) => payload);
 /** Polls the counts of this server. */
-const untilCountsOf = ({ server: { outbox } }: SendingServer, expected: object) =>
-  expect
+const untilCountsOf = async ({ server: { outbox } }: SendingServer, expected: object) =>
+  await expect
     .poll(() => outbox.counts(), { timeout: 20_000 })
     .toEqual({ waiting: 0, undelivered: 0, dropped: 0, ...expected });
-const untilPayloadsOf = (receiver: Receiver, to: string, expected: readonly string[]) =>
-  expect.poll(() => payloadsOf(receiver, to), { timeout: 20_000 }).toEqual(expected);
-const untilReasonsOf = ({ server: { outbox } }: SendingServer, to: string, expected: unknown) =>
-  expect
+const untilPayloadsOf = async (receiver: Receiver, to: string, expected: readonly string[]) =>
+  await expect.poll(() => payloadsOf(receiver, to), { timeout: 20_000 }).toEqual(expected);
+const untilReasonsOf = async (
+  { server: { outbox } }: SendingServer,
+  to: string,
+  expected: unknown,
+) =>
+  await expect
     .poll(async () => (await outbox.list({ receiver: to })).map(({ reason }) => reason))
     .toEqual(expected);
 
