@@ -11,9 +11,14 @@ import {
   type Database,
   type Host,
 } from 'portico';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
-import { startLogoutReceivers, type LogoutReceivers } from './support/logout-receiver.ts';
+import { openForTests } from './support/every-run.ts';
+import {
+  startLogoutReceivers,
+  type LogoutReceiver,
+  type LogoutReceivers,
+} from './support/logout-receiver.ts';
 import {
   ADA,
   authorizationUrl,
@@ -47,26 +52,32 @@ let portal: RunningPortal;
 let ahead = 0;
 let count = 0;
 
-beforeAll(async () => {
-  receivers = await startLogoutReceivers();
-  portal = await startPortal({
+openForTests(async () => {
+  ahead = 0;
+  const opened = await startLogoutReceivers();
+  const started = await startPortal({
     clock: () => Date.now() + ahead,
     config: CONFIG,
-    outbound: receivers.outbound,
+    outbound: opened.outbound,
   });
-});
-afterAll(async () => {
-  await portal.close();
-  await receivers.close();
+  [receivers, portal] = [opened, started];
+  return async () => {
+    await opened.close();
+    await started.close();
+  };
 });
 beforeEach(() => {
   ahead = 0;
 });
 
+function newReceiver(): LogoutReceiver {
+  count += 1;
+  return receivers.receive(`/logout/${count}`);
+}
+
 /** A client, and what it receives. */
 async function newClient(uri: (own: string) => string = (own) => own) {
-  count += 1;
-  const receiver = receivers.receive(`/logout/${count}`);
+  const receiver = newReceiver();
   const metadata = { backchannel_logout_uri: [uri(receiver.url)] };
   return { client: await registerClient(portal, { metadata }), receiver };
 }
@@ -214,7 +225,7 @@ describe('the logout token', () => {
 
   // @shows AS-53.2
   test('is signed with the algorithm of the client’s ID tokens', async () => {
-    const receiver = receivers.receive('/logout/es256');
+    const receiver = newReceiver();
     const { keys } = portal.server;
     if ((await keys.active('ES256')) === null) await keys.generate('ES256');
     const client = await registerClient(portal, {
@@ -467,12 +478,13 @@ describe('delivery', () => {
       .poll(() => receiver.tokens.map(sidOf), { timeout: 20_000 })
       .toEqual(expect.arrayContaining([failing, other]));
     // The receiver gets a token before its message is removed.
+    const { outbox } = portal.server;
     await expect
-      .poll(() => portal.server.outbox.list({ receiver: client.id }))
+      .poll(() => outbox.list({ receiver: client.id }))
       .toMatchObject([
         { state: 'waiting', reason: 'the response to the logout token has the status 500' },
       ]);
-    await portal.server.outbox.discard({ receiver: client.id });
+    await outbox.discard({ receiver: client.id });
   });
 
   // @shows AS-53.5
@@ -484,9 +496,8 @@ describe('delivery', () => {
       outbound: receivers.outbound,
     });
     const { outbox, clock } = own.server;
-    const there = ['/limit/1', '/limit/2'].map((path) => receivers.receive(path));
-    const other = receivers.receive('/limit/3');
-    const elsewhere = receivers.url('/limit/3', 'vendor.example');
+    const [there, other] = [[newReceiver(), newReceiver()], newReceiver()];
+    const elsewhere = receivers.url(new URL(other.url).pathname, 'vendor.example');
     const add = async (uri: string, count: number) => {
       const { id } = await registerClient(own, { metadata: { backchannel_logout_uri: [uri] } });
       const expiresAt = clock() + 3_600_000;
@@ -531,7 +542,7 @@ describe('delivery', () => {
       },
     });
     try {
-      const receiver = receivers.receive('/logout/inside');
+      const receiver = newReceiver();
       const metadata = { backchannel_logout_uri: [receiver.url] };
       const client = await registerClient(inside, { metadata });
       const ada = await inside.signedIn(ADA);
@@ -646,13 +657,10 @@ describe('a host of your own', () => {
     readonly id: string;
   }
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     const user = await portal.application.accounts.authenticate(ADA, PASSWORD);
     if (user === null) throw new Error('Ada cannot sign in');
-    ada = user.reference;
-  });
-  beforeEach(() => {
-    whileAsked = async () => {};
+    [session, ada, whileAsked] = [null, user.reference, async () => {}];
   });
   afterEach(async () => {
     for (const { outbox } of servers.splice(0)) await outbox.stop();

@@ -10,9 +10,10 @@ import {
   type Endpoint,
   type Host,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { newKey, signed } from './support/assertions.ts';
 import { porticoHere, ROOT } from './support/console.ts';
+import { openForTests } from './support/every-run.ts';
 import {
   ADA,
   exchangeCode,
@@ -42,18 +43,20 @@ let hostAhead = 0;
 let ada: Visitor;
 let idToken = '';
 
-beforeAll(async () => {
-  portal = await startPortal({
+openForTests(async () => {
+  [ahead, hostAhead] = [0, 0];
+  const started = await startPortal({
     clock: () => Date.now() + ahead,
     hostClock: () => Date.now() + hostAhead,
     config: CONFIG,
   });
-  client = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
-  other = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
+  portal = started;
+  return () => started.close();
 });
-afterAll(() => portal.close());
 beforeEach(async () => {
   [ahead, hostAhead] = [0, 0];
+  client = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
+  other = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
   ada = await portal.signedIn(ADA);
   idToken = await idTokenOf(client, ada);
 });
@@ -579,6 +582,9 @@ test('the audit says who was signed out for which client, and whether the person
 describe('a host with a sign-out page', () => {
   /** The person who is signed in at the host. */
   let signedIn: { readonly provider: string; readonly id: string } | null = null;
+  beforeEach(() => {
+    signedIn = null;
+  });
   const ask = async (server: AuthorizationServer, url: string, form?: URLSearchParams) => {
     const method = form === undefined ? 'GET' : 'POST';
     const { pathname } = new URL(url);

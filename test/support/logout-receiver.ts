@@ -14,7 +14,7 @@ export interface LogoutReceiver {
   status: number;
   /** Returns the status of the answer to a token. By default, `status`. */
   answers: (token: string) => number;
-  /** Waits until this many tokens were received. */
+  /** Waits until this many tokens were received. Rejects if the receivers are closed first. */
   has(count: number): Promise<void>;
 }
 
@@ -25,10 +25,15 @@ export interface LogoutReceivers extends Pick<DocumentHost, 'outbound' | 'url' |
 
 export async function startLogoutReceivers(): Promise<LogoutReceivers> {
   const host = await startDocumentHost();
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
   return {
     outbound: host.outbound,
     url: (path, name) => host.url(path, name),
-    close: () => host.close(),
+    close() {
+      closed.reject(new Error('The receivers were closed'));
+      return host.close();
+    },
     receive(path) {
       const waiting: (() => void)[] = [];
       const receiver: LogoutReceiver = {
@@ -38,8 +43,11 @@ export async function startLogoutReceivers(): Promise<LogoutReceivers> {
         status: 200,
         answers: () => receiver.status,
         async has(count) {
-          while (receiver.tokens.length < count)
-            await new Promise<void>((resolve) => waiting.push(resolve));
+          while (receiver.tokens.length < count) {
+            const { promise, resolve } = Promise.withResolvers<void>();
+            waiting.push(resolve);
+            await Promise.race([promise, closed.promise]);
+          }
         },
       };
       host.answer(path, (request, response) => {

@@ -131,7 +131,7 @@ export interface Receiver {
   /** The maximum number of messages that one receiver received at the same time. */
   atOnce: number;
   answers: (received: Received) => number | Promise<number>;
-  /** Waits until this many messages have arrived. */
+  /** Waits until this many messages have arrived. Rejects if the receiver is closed first. */
   has(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -139,6 +139,8 @@ export interface Receiver {
 export async function startReceiver(): Promise<Receiver> {
   const open = new Map<string, number>();
   const waiting: (() => void)[] = [];
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
   const listening = createServer((request, response) => void answer(request, response));
   const receiver: Receiver = {
     url: '',
@@ -146,10 +148,14 @@ export async function startReceiver(): Promise<Receiver> {
     atOnce: 0,
     answers: () => 200,
     async has(count) {
-      while (receiver.received.length < count)
-        await new Promise<void>((resolve) => waiting.push(resolve));
+      while (receiver.received.length < count) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.push(resolve);
+        await Promise.race([promise, closed.promise]);
+      }
     },
     async close() {
+      closed.reject(new Error('The receiver was closed'));
       listening.close();
       listening.closeAllConnections();
       await once(listening, 'close');

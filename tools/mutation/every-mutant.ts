@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { TestRunner, type RunnerTestCase } from 'vitest';
 import { findings, found } from './findings.ts';
 
@@ -135,7 +136,8 @@ async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase):
   );
   for (const hook of when === 'beforeEach' ? hooks : hooks.toReversed()) {
     if (when === 'beforeEach') await hook();
-    else await hook().catch(() => undefined);
+    // A mutant may have left something behind that never ends.
+    else await Promise.race([hook().catch(() => undefined), wait(PATIENCE, null, { ref: false })]);
   }
 }
 

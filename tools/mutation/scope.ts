@@ -623,7 +623,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/back-channel-logout.test.ts',
       'test/outbox.test.ts',
       'packages/portico/src/features/back-channel-logout/ended-families.test.ts',
-      'test/outbox-locks.test.ts',
     ],
   },
   audit: {
