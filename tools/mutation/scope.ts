@@ -23,6 +23,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/grants/*.ts',
       'packages/portico/src/features/refresh-retry/retries.ts',
       'packages/portico/src/store/grant.ts',
+      'packages/portico/src/store/renewal.ts',
     ],
     tests: [
       'packages/portico/src/grants/lost-answers.test.ts',

@@ -4,7 +4,8 @@ import { orderedIdentifier, randomIdentifier, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { priorDetails, type PriorAuthorization } from '../store/prior-consent.ts';
-import { renewal, type ConsentRequest } from '../store/requests.ts';
+import { renewalFor } from '../store/renewal.ts';
+import type { ConsentRequest } from '../store/requests.ts';
 import type { NewAuthorization } from '../store/sql/new-authorizations.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
@@ -213,7 +214,7 @@ export class ConsentAnswers {
     const subject = await this.#server.store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const about = { id, clientId, client, person, subject, scopes, prior };
-    const parameters = { redirectUri, codeChallenge, nonce, ...renewal(pending) };
+    const parameters = { redirectUri, codeChallenge, nonce, ...renewalFor(pending) };
     const begun = prior === null ? pending.details : { ...pending.details, ...priorDetails(prior) };
     const details = await this.#details(begun, { ...about, request, readAt, further });
     return {

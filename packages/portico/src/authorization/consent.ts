@@ -3,6 +3,7 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { PriorAuthorization } from '../store/prior-consent.ts';
+import { renewalOf } from '../store/renewal.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import type { ConsentAnswers } from './consent-answers.ts';
@@ -107,7 +108,7 @@ export class Consent {
    */
   async #save(
     request: AskedRequest,
-    { name, registeredBy, grants }: Client,
+    client: Client,
     requestId: string,
     visitor: Visitor,
     shown: readonly string[],
@@ -115,8 +116,8 @@ export class Consent {
     const { store, pruning, clock, config } = this.#server;
     const consent: ConsentRequest = {
       ...request,
-      ...(registeredBy === 'document' ? { shownName: name } : {}),
-      ...(grants.includes('refresh_token') ? {} : { renews: false as const }),
+      ...(client.registeredBy === 'document' ? { shownName: client.name } : {}),
+      ...renewalOf(client),
       idHash: tokenHash(requestId),
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },

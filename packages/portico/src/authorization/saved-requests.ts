@@ -8,6 +8,7 @@ import { noteClient } from '../refusals.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
+import { asDescribed } from '../store/renewal.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { intersectScopes } from '../tokens/scopes.ts';
 import { noteWish } from '../pages/speaking.ts';
@@ -165,10 +166,9 @@ export class SavedRequests {
  * Returns the client as the consent page described it: with the same name, and without refresh
  * tokens if the page said that access does not continue.
  */
-function asShown({ shownName: name, renews }: ConsentRequest, client: Client): Client {
-  const grants =
-    renews === false ? client.grants.filter((each) => each !== 'refresh_token') : client.grants;
-  return { ...client, grants, ...(name === undefined ? {} : { name }) };
+function asShown(saved: ConsentRequest, client: Client): Client {
+  const { shownName: name } = saved;
+  return { ...asDescribed(client, saved), ...(name === undefined ? {} : { name }) };
 }
 
 const ANOTHER_SECRET =

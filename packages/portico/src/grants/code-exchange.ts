@@ -1,5 +1,6 @@
 import type { Client, Grant } from '../store/client.ts';
 import type { AuthorizationCode, SecondCodeUse } from '../store/grant.ts';
+import { asDescribed } from '../store/renewal.ts';
 import type { TokenResponse } from './grant.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
@@ -68,7 +69,7 @@ export class CodeExchange {
     const { secondUse, scopesOf } = this.#rules;
     const { family, parameters } = code;
     const nonce = parameters?.nonce ?? null;
-    const client = parameters?.renews === false ? withoutRefreshTokens(sender) : sender;
+    const client = asDescribed(sender, parameters ?? {});
     requireKnownAudience(family, resources);
     const user = await accounts.active(family.person);
     if (user === null) {
@@ -82,10 +83,6 @@ export class CodeExchange {
     const outcome = await store.codes.spendCode(code, prepared.tokens, now, secondUse);
     return this.#outcomes.respond(form, request, code, prepared, outcome);
   }
-}
-
-function withoutRefreshTokens(client: Client): Client {
-  return { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
 }
 
 /** An id that no client has. With it, the second use revokes nothing. */

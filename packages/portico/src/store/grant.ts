@@ -1,5 +1,6 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
+import type { Renewal } from './renewal.ts';
 
 /** Who has access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
@@ -141,15 +142,10 @@ export interface AuthorizationCode extends StoredGrant {
 export type SecondCodeUse = 'revokes' | 'refused';
 
 /** The values that the token request must match, and the nonce that the ID token will contain. */
-export interface CodeParameters {
+export interface CodeParameters extends Renewal {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly nonce: string | null;
-  /**
-   * False if the code yields no refresh token, because the consent page said that access does not
-   * continue. The client may have got the grant `refresh_token` since.
-   */
-  readonly renews?: false | undefined;
 }
 
 export interface NewCode {

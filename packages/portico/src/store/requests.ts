@@ -1,4 +1,5 @@
 import type { PersonReference } from '../person.ts';
+import type { Renewal } from './renewal.ts';
 import type { Details } from './grant.ts';
 
 /** An authorization request that passed every check. */
@@ -35,7 +36,7 @@ export interface AuthorizationRequest {
 /**
  * An authorization request that was shown to a person. The browser stores only the request's id.
  */
-export interface ConsentRequest extends AuthorizationRequest {
+export interface ConsentRequest extends AuthorizationRequest, Renewal {
   /** SHA-256 of the consent request's id. */
   readonly idHash: string;
   /** SHA-256 of the browser session's secret. */
@@ -47,11 +48,6 @@ export interface ConsentRequest extends AuthorizationRequest {
    * its document may change the name at any time.
    */
   readonly shownName?: string | undefined;
-  /**
-   * False if the page said that the client's access ends with one access token. Missing if the page
-   * said that access continues.
-   */
-  readonly renews?: false | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
   /** The result, or null while the request waits for the person's answer. */
@@ -121,9 +117,4 @@ export interface AskedPerson {
   readonly person: PersonReference;
   /** The scopes that the person saw. No other scopes can be granted. */
   readonly scopes: readonly string[];
-}
-
-/** Returns what a code takes over from the page that the person allowed. */
-export function renewal({ renews }: Pick<ConsentRequest, 'renews'>): { readonly renews?: false } {
-  return renews === false ? { renews } : {};
 }

@@ -4,7 +4,8 @@ import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../
 import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import { renewal, type ConsentRequest } from '../../store/requests.ts';
+import { renewalFor, renewalOf } from '../../store/renewal.ts';
+import type { ConsentRequest } from '../../store/requests.ts';
 import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scopes.ts';
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
@@ -76,7 +77,7 @@ export class Approvals {
       audience: request.audience,
       thumbprint: null,
       asked: { person: user.reference, scopes },
-      ...(client.grants.includes('refresh_token') ? {} : { renews: false as const }),
+      ...renewalOf(client),
       outcome: null,
       expiresAt: request.expiresAt,
     });
@@ -113,7 +114,7 @@ export class Approvals {
       code: {
         hash,
         expiresAt: Math.max(request.expiresAt, now + FETCH_TIME),
-        parameters: { redirectUri: '', codeChallenge: '', nonce: null, ...renewal(asked) },
+        parameters: { redirectUri: '', codeChallenge: '', nonce: null, ...renewalFor(asked) },
       },
     };
     if (!(await this.#codes.allow(request.userHash, asked.idHash, allowed, now)))
