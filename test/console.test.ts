@@ -615,7 +615,7 @@ describe('oauth:server:doctor', () => {
     const after = Date.now();
     const { stdout } = await run('oauth:server:doctor');
     const told = new RegExp(
-      `^open +rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`,
+      `^open +secret rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`,
       'm',
     ).exec(stdout);
     // The commands take time, and the deadline is printed to the minute or the second.

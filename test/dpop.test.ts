@@ -312,7 +312,7 @@ describe('A token request with a proof', () => {
     await tokensOf(await forService(once));
     const code = await codeOf(application);
     const wrong: readonly (readonly [string, RegExp])[] = [
-      ['no proof', /^of the proof: its payload|^of the proof: its header/],
+      ['no proof', /^DPoP proof refused: its payload|^DPoP proof refused: its header/],
       [`${proof(key)}, ${proof(key)}`, /there is more than one/],
       [once, /it was used before/],
       [proof(key, { htm: 'GET' }), /its htm/],

@@ -327,7 +327,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(() => found.run(() => token().requireUsable())).toThrow(
       expect.objectContaining({
         code: 'invalid_dpop_proof',
-        detail: 'lookUpToken() needs the request that the proof is for; pass it',
+        detail: 'lookUpToken() got no request; pass the request with the proof',
       }) as Error,
     );
   });

@@ -753,7 +753,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
   ])('%s', async (reason, sent) => {
     const id = await serviceWith(key);
     expect(await lineFor(await ask(sent(id)))).toMatchObject({
-      detail: `of the assertion: ${reason}`,
+      detail: `assertion refused: ${reason}`,
       clientId: id,
     });
     clock.advance(901);
@@ -764,10 +764,10 @@ describe('the log contains the reason for each rejected assertion, while the cli
     const id = await serviceWith(key);
     const assertion = assertionOf(id, key);
     expect((await ask(assertion)).status).toBe(200);
-    expect(await reasonFor(await ask(assertion))).toBe('of the assertion: it was used before');
+    expect(await reasonFor(await ask(assertion))).toBe('assertion refused: it was used before');
     const nobody = 'f'.repeat(32);
     expect(await reasonFor(await ask(assertionOf(nobody, key)))).toBe(
-      `of the assertion: no client has the id "${nobody}"`,
+      `assertion refused: no client has the id "${nobody}"`,
     );
     const secretOne = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -777,7 +777,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
     const publicOne = await registerClient(portal, { public: true });
     for (const other of [secretOne, publicOne])
       expect(await reasonFor(await ask(assertionOf(other.id, key)))).toBe(
-        'of the assertion: the client is not registered for private_key_jwt',
+        'assertion refused: the client is not registered for private_key_jwt',
       );
     expect(
       await reasonFor(await requestToken(portal, null, { ...grant, client_id: id })),
@@ -793,7 +793,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
     ).toBe('the request has a secret, but the client is public and has none');
     await portal.server.clients.revoke(id);
     expect(await reasonFor(await ask(assertionOf(id, key)))).toBe(
-      'of the assertion: the client was revoked',
+      'assertion refused: the client was revoked',
     );
     expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toBe(
       'the client was revoked',

@@ -226,7 +226,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
     await portal.deny(ADA, 'notes:read');
     expect(await call(tokens.access_token)).toBe(
-      'the person does not have the permission for the scope notes:read',
+      'the person does not have the permission that the scope notes:read requires',
     );
     await portal.grant(ADA, 'notes:read');
     await portal.suspend(ADA);

@@ -190,7 +190,7 @@ describe('the reason in brackets in the line of a refusal', () => {
   }
 
   const isReason = (file: string, text: string) =>
-    /^(?:[a-z][\w'=-]*[,:;]? .*[\w…]|…[,:;]? .*\w)/.test(text) &&
+    /^(?:(?:DPoP )?[a-z][\w'=-]*[,:;]? .*[\w…]|…[,:;]? .*\w)/.test(text) &&
     !ofRule(file, text) &&
     !others.has(text);
   const reasons = SOURCES.filter(({ file }) => files.test(file) && !elsewhere.test(file)).flatMap(
@@ -204,7 +204,9 @@ describe('the reason in brackets in the line of a refusal', () => {
   const entries = listed('Reasons of refusals');
   /** In the line, other text may precede and follow the text in the code. */
   const isOf = (reason: string) => {
-    const bare = reason.replace(/^(?:of the \w+: |…[;,] )(?=\w)/, '').replace(/[:;]? …$/, '');
+    const bare = reason
+      .replace(/^(?:(?:assertion|DPoP proof) refused: |…[;,] )(?=\w)/, '')
+      .replace(/[:;]? …$/, '');
     return (entry: string) => {
       const said = entry.replace(/[:;]? …$/, '');
       return said === bare || said.endsWith(` ${bare}`);

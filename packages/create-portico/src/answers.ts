@@ -86,7 +86,7 @@ async function askForFramework(
   const known = FRAMEWORKS.find((name) => name === answer);
   if (known !== undefined) return known;
   throw new Failure(
-    `create-portico writes no files for ${answer}. Follow the guide ${guideOf(answer)}. Nothing was written.`,
+    `create-portico cannot set up Portico for ${answer}. Follow the guide ${guideOf(answer)}. Nothing was written.`,
   );
 }
 

@@ -66,9 +66,9 @@ const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
  * Extends the host's hasher, so that it also verifies imported hashes. Each check does the same
- * work: the same number of iterations, and one hash by the host. The duration of a check then
- * reveals nothing about the client, not even whether the client exists. A hash that needs more
- * iterations than the limit never matches.
+ * work: the same number of PBKDF2 iterations, and one call of the host's hasher. The duration of a
+ * check then reveals nothing about the client, not even whether the client exists. A hash that
+ * needs more iterations than the limit never matches.
  *
  * `iterations` is the maximum number of PBKDF2 iterations that an imported hash may need
  * (`oauth_server:imported_pbkdf2_iterations`). Use 0 if no imported hash uses PBKDF2. Tests replace

@@ -72,8 +72,8 @@ export interface Accounts {
   /** Whether the account has the permission at this moment. False for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
   /**
-   * Returns at most `limit` matching accounts from all providers. It is null if no provider can
-   * search.
+   * Returns at most `limit` matching accounts from all providers. This method is null if no
+   * provider can search.
    */
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }

@@ -17,7 +17,7 @@ export const coreShape = {
     .string({ error: 'must be a string: the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
-  instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
+  instructions: z.string({ error: 'must be a string: instructions for the model' }).optional(),
   resource: z
     .string({
       error: (issue) =>
@@ -74,7 +74,7 @@ function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** The validated section `mcp`. Features add their settings. */
+/** The validated section `mcp`. Features add their own settings. */
 export interface McpConfig extends z.output<typeof core> {}
 
 /**

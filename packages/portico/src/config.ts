@@ -156,7 +156,7 @@ export const coreShape = {
   languages: languages.optional(),
 };
 
-/** The section `oauth_server` after validation. Features add their own keys. */
+/** The section `oauth_server` after validation. Features add their own settings. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 // These types are written by hand, like the types of the features and the kit. If they were derived
@@ -205,7 +205,7 @@ export interface OAuthServerConfigInput {
   readonly languages?: boolean | readonly string[] | undefined;
 }
 
-/** The settings for audit events. Features add their keys. */
+/** The settings for audit events. Features add their own settings. */
 export interface AuditConfigInput {}
 
 /** A scope in the configuration: only its label, or an object with its settings. */

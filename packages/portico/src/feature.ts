@@ -345,7 +345,10 @@ export interface Contribution {
 export interface Parts {
   /** The registered clients. */
   readonly clients: Clients;
-  /** Finds clients that are not registered. Null if no feature provides this. */
+  /**
+   * Looks up clients that are not registered, for example by the URL in their client id. Null if no
+   * feature provides this.
+   */
   readonly clientSource: ClientSource | null;
   /** Checks client secrets. */
   readonly secrets: ClientSecrets;

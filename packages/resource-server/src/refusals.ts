@@ -67,8 +67,8 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
 };
 
 /**
- * Describes a rejected request. `secrets` must not appear in the description, although the
- * authorization server's response could repeat them.
+ * Describes a rejected request. Omits the client id from the authorization server's response if it
+ * contains one of the `secrets`.
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;

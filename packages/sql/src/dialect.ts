@@ -67,10 +67,10 @@ export interface StatementDialect {
    */
   readonly readsAreForGood: boolean;
   /**
-   * Whether the engine plans statements without the values of their parameters, as PostgreSQL does.
-   * Such an engine assumes that every client has an average number of rows, and scans the primary
-   * key. To make it use the index, put the client column first in ORDER BY and write the condition
-   * with `isValue`.
+   * Whether the engine plans a statement before it knows the parameters' values, as PostgreSQL can.
+   * For a client with few rows, it may then scan the whole primary key instead of the index on the
+   * client column. To make it use that index, put the client column first in ORDER BY, and write
+   * the condition with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**

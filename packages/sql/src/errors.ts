@@ -90,8 +90,8 @@ const TRANSACTION_REFUSALS = {
     'The transaction has already ended. Await every statement before your function returns ' +
     'or throws',
   idle:
-    'The transaction was rolled back, because it waited for something other than its ' +
-    'statements. Do that before or after the transaction',
+    'The transaction was rolled back, because it ran no statement for too long. Do other ' +
+    'work, such as network requests, before or after the transaction',
   late:
     'The transaction was rolled back, because it took too long. Do less in it, or use ' +
     '`withoutTimeout()`',
@@ -105,7 +105,7 @@ export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
    * The rule that the work broke. It used the store instead of its connection, ran a statement
-   * after the transaction's end, waited for something other than its statements, or took too long.
+   * after the transaction's end, ran no statement for too long, or took too long in total.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 

@@ -136,7 +136,7 @@ function actions(known: Client, { links }: Asked): HtmlContent {
 
 /**
  * Returns the page for an unknown client. On this page, the administrator can block the URL of a
- * client metadata document before its first use.
+ * client metadata document that no client has used yet.
  */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;

@@ -85,8 +85,8 @@ export interface Application {
    */
   middleware(middleware: Middleware): void;
   /**
-   * Returns a named route's path for browsers. Replaces the placeholders with percent-encoded
-   * values. Throws if the name is unknown.
+   * Returns the path that a browser uses to reach a named route. Replaces the placeholders with
+   * percent-encoded values. Throws if the name is unknown.
    */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */

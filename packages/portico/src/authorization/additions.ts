@@ -46,7 +46,10 @@ export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | 
 
 /** The additions of features to authorization requests and responses. */
 export interface AuthorizationAdditions {
-  /** Finds clients that are not registered. Null if every client must be registered. */
+  /**
+   * Looks up clients that are not registered, for example by the URL in their client id. Null if
+   * every client must be registered.
+   */
   readonly clientSource: ClientSource | null;
   /** Stores requests that clients send directly. Null if no feature stores such requests. */
   readonly directRequests: DirectRequests | null;

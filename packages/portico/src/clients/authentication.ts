@@ -125,7 +125,7 @@ export class ClientProofs {
       { clientId, found, kind: 'assertions' },
       {
         verify: async () => null,
-        reason: () => `of the assertion: ${problem ?? ''}`,
+        reason: () => `assertion refused: ${problem ?? ''}`,
       },
     );
   }

@@ -133,7 +133,8 @@ async function examineKeySet(
     .filter((each) => !own.some((key) => sameAs(key)(each)))
     .map(({ kid }) => String(kid));
   if (missing.length === 0 && foreign.length === 0) {
-    return ok(`${url} returns the same keys as ${server.config.key_path} (${own.length})`);
+    const { key_path: path } = server.config;
+    return ok(`${url} returns the same keys as ${path} (number of keys: ${own.length})`);
   }
   const difference = [
     ...(missing.length === 0 ? [] : [`does not have ${missing.join(', ')}`]),

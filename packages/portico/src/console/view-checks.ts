@@ -37,7 +37,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (problem !== null) return problem;
   if (server.admitsUnverified && !(await saysWhoAsks(server, consentData))) {
     return failing(
-      'the view oauth/consent does not show the name of a client that no operator has registered',
+      'the view oauth/consent does not show the name of an unverified client',
       "show unverified.asks or clientName, as Portico's own view does",
     );
   }

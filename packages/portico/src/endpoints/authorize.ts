@@ -231,7 +231,7 @@ export class AuthorizeEndpoint {
       // If the user must visit a page of the host, the request waits again, in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
-    // Another tab has shown the request in the meantime, so it no longer waits.
+    // If another tab has shown the request in the meantime, the request is no longer waiting.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, has expired, or waits in another browser');

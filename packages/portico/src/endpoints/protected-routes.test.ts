@@ -204,7 +204,7 @@ describe('a refusal', () => {
           endpoint: 'token()',
           requestId: 'the-request',
           error: 'insufficient_scope',
-          detail: 'the person does not have the permission for the scope notes:write',
+          detail: 'the person does not have the permission that the scope notes:write requires',
           clientId: 'notebook',
           address: '192.0.2.1',
           during: ['context', 'the-request'],

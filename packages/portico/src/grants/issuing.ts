@@ -51,8 +51,8 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
   /**
-   * The mark, a string in all refresh tokens of the authorization. Null until the first refresh
-   * token exists.
+   * A secret in all refresh tokens of the authorization, to recognize used ones (decision 8). Null
+   * until the first refresh token exists.
    */
   readonly mark: string | null;
   /**

@@ -31,7 +31,7 @@ interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token that the client sent. */
   readonly presented: string;
-  /** The mark: a string in all refresh tokens of the authorization. */
+  /** A secret in all refresh tokens of one authorization, to recognize used ones (decision 8). */
   readonly mark: string | null;
   readonly now: number;
 }

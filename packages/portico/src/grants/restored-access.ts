@@ -41,8 +41,8 @@ export async function endAllAccess(
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   const { store, audit, clock } = server;
-  // End requests before authorizations: first those that wait for a sign-in, then those that wait
-  // for consent. If a user continues one of them at the same time, the next step ends the result.
+  // End requests that wait for a sign-in first, then those that wait for consent, then
+  // authorizations. If a user continues a request in the meantime, a later step ends it.
   await inSteps((after) => store.waitingRequests.endWaitingRequests(after, BATCH));
   for (const end of ending) await end();
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));

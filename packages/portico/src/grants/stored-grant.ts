@@ -28,8 +28,9 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
  * one (RFC 9449 sections 5 and 10). The reason is for the log.
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
-  const proven = proved === null ? 'no key' : 'another key';
-  return `the ${what} is bound to a key, but the request proved ${proven}`;
+  return proved === null
+    ? `the ${what} is bound to a key, but the request contains no proof of that key`
+    : `the ${what} is bound to a key, but the request proves another key`;
 }
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {

@@ -168,7 +168,7 @@ function accessorFor(
       if (honoured.has(scope)) return;
       const isUnheld = scopes.includes(scope);
       const detail = isUnheld
-        ? `the person does not have the permission for the scope ${scope}`
+        ? `the person does not have the permission that the scope ${scope} requires`
         : `the access token does not have the scope ${scope}`;
       refuse({ code: 'insufficient_scope', scope, detail, isUnheld });
     },

@@ -51,8 +51,8 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the client is public: the application cannot keep a secret. A public client states its
-   * client id, but cannot prove it.
+   * Whether the client is public. A public client cannot keep a secret, so it states its client id,
+   * but cannot prove it.
    */
   readonly public: boolean;
   /**

@@ -127,7 +127,7 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
             `the Galera cluster has ${size === 1 ? 'only one node' : 'only two nodes'}: ` +
               (size === 1
                 ? 'if it fails, no other node takes over'
-                : 'when one fails, the other stops too'),
+                : 'if one fails, the other also stops answering, because it has no majority'),
             'use three nodes; one of them can be an arbitrator (garbd)',
           )
         : null,

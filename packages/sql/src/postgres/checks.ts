@@ -190,8 +190,8 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Look for a pooler first. More connections are open later, and each then uses a different server
-  // process even behind a pooler.
+  // Look for a pooler first, while few connections are open and must share server processes. Later,
+  // each connection could use a different process even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,

@@ -91,8 +91,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Ends a failed transaction. Rejects all pending and future statements of the work with this
-   * error.
+   * Ends a failed transaction. Rejects all pending and future statements of the transaction with
+   * this error.
    */
   giveUp(error: unknown): void {
     this.#refusal ??= { error };
@@ -121,8 +121,8 @@ export class Steps implements EngineConnection {
     for (const step of this.#done) {
       if (!isRepeated(step, tryStep(run, step)))
         throw conflict(
-          'The data that the transaction had read was changed while the transaction waited for ' +
-            'something else',
+          'Another transaction changed the data that this transaction had read, while this ' +
+            'transaction waited for other work',
         );
     }
   }

@@ -12,7 +12,7 @@ const endpoint = z.strictObject(
       .string({ error: 'must be a string: the endpoint name that clients show' })
       .min(1, 'is empty')
       .optional(),
-    instructions: z.string({ error: 'must be a string; the model reads it' }).optional(),
+    instructions: z.string({ error: 'must be a string: instructions for the model' }).optional(),
     scopes_supported: z
       .array(z.string({ error: 'must be a scope name' }), {
         error: 'must be a list of scope names',

@@ -23,8 +23,8 @@ const addOutboxList: AddCommands = (program, context) => {
   program
     .command('oauth:outbox')
     .description(
-      'list messages to other systems that are waiting for delivery or could not be ' +
-        'delivered, newest first',
+      'list outgoing messages that are waiting for delivery or could not be delivered, newest ' +
+        'first',
     )
     .option('--receiver <receiver>', 'only messages for this receiver, such as a client_id')
     .option(

@@ -5,10 +5,7 @@ import type { ExpiringRows, PrunedRows } from '../../store/pruning.ts';
 export const addPrune: AddCommands = (program, context) => {
   program
     .command('oauth:prune')
-    .description(
-      'remove expired rows in small batches, even while the server runs. The server also does ' +
-        'this regularly',
-    )
+    .description('remove expired rows in small batches; a running server also does this regularly')
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);

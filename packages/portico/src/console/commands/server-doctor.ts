@@ -35,7 +35,7 @@ function describeRotation(rotation: OpenRotation): string {
   const { client_id: id, client_name: name, previous_secret_expires_at: until } = rotation;
   const deadline = new Date(until * 1000).toISOString();
   return (
-    `open     rotation            ${name} (${id}): the previous secret is accepted ` +
+    `open     secret rotation     ${name} (${id}): the previous secret is also accepted ` +
     `until ${deadline}`
   );
 }

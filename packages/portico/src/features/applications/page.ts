@@ -96,8 +96,8 @@ export class ApplicationsPage {
 
   /**
    * Revokes the user's active authorizations for one client, or for all clients if `only` is null.
-   * If there is nothing to revoke, an earlier attempt may have revoked the authorizations. In that
-   * case, makes sure that their revocation is stored durably.
+   * If there are no active ones, an earlier attempt may have revoked them and then failed. This
+   * method then makes sure that the revocation is durable.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;

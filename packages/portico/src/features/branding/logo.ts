@@ -45,7 +45,8 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
   let bytes: Buffer<ArrayBuffer>;
   try {
     const { size } = statSync(file);
-    if (size > LARGEST) return { problem: `${file} has ${size} bytes; the maximum is ${LARGEST}` };
+    if (size > LARGEST)
+      return { problem: `${file} is too large: ${size} bytes; the maximum is ${LARGEST}` };
     bytes = Buffer.from(readFileSync(file));
   } catch (error) {
     return {

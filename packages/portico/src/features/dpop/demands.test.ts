@@ -70,7 +70,7 @@ describe('An unbound token', () => {
     expect(refusal('accept', DEMANDING, ['notes:write'])).toEqual(
       wanting('the client requires it'),
     );
-    expect(refusal('require', CLIENT, [])).toEqual(wanting('oauth_server:dpop is require'));
+    expect(refusal('require', CLIENT, [])).toEqual(wanting('oauth_server:dpop is "require"'));
     expect(refusal('accept', CLIENT, ['notes:read', 'notes:delete'])).toEqual(
       wanting('the scope notes:delete requires it'),
     );
@@ -79,7 +79,8 @@ describe('An unbound token', () => {
   test('is not issued where one was required before DPoP was switched off', () => {
     expect(refusal('off', DEMANDING, [])).toEqual([
       'unauthorized_client',
-      'every token must be bound to a key: the client requires it, and oauth_server:dpop is off',
+      'the token must be bound to a key with DPoP (the client requires it), but ' +
+        'oauth_server:dpop is off; set it to "accept" or "require"',
     ]);
     expect(refusal('off', CLIENT, ['notes:write'])?.[0]).toBe('unauthorized_client');
   });

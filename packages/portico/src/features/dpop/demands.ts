@@ -68,7 +68,8 @@ export class BindingDemands {
       throw new OAuthError(
         'unauthorized_client',
         'The tokens of this client have to be bound by DPoP, which this server does not offer.',
-        `every token must be bound to a key: ${reason}, and oauth_server:dpop is off`,
+        `the token must be bound to a key with DPoP (${reason}), but oauth_server:dpop is off; ` +
+          'set it to "accept" or "require"',
       );
     }
     throw new DpopError(
@@ -79,7 +80,7 @@ export class BindingDemands {
 
   #demand(client: ClientDemands, named: readonly string[]): string | null {
     if (client.dpopBoundAccessTokens) return 'the client requires it';
-    if (this.#mode === 'require') return 'oauth_server:dpop is require';
+    if (this.#mode === 'require') return 'oauth_server:dpop is "require"';
     const scope = named.find((name) => this.#bound.has(name));
     return scope === undefined ? null : `the scope ${scope} requires it`;
   }

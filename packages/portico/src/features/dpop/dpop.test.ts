@@ -91,16 +91,16 @@ describe('The proof of a request', () => {
 
   test('that is invalid is refused, with the reason for the log', async () => {
     expect(await refusal(() => dpop().check('a'))).toEqual(
-      wrong('of the proof: its header is missing or not base64url'),
+      wrong('DPoP proof refused: its header is missing or not base64url'),
     );
     expect(await refusal(() => dpop().check(proof({ htm: 'GET' })))).toEqual(
-      wrong('of the proof: its htm is another method'),
+      wrong('DPoP proof refused: its htm is another method'),
     );
     expect(await refusal(() => dpop().check(proof(), 'an access token'))).toEqual(
-      wrong('of the proof: its ath is missing'),
+      wrong('DPoP proof refused: its ath is missing'),
     );
     expect(await refusal(() => dpop({ clock: () => NOW + 3_600_000 }).check(proof()))).toEqual(
-      wrong('of the proof: its iat is too long ago'),
+      wrong('DPoP proof refused: its iat is too long ago'),
     );
   });
 
@@ -115,7 +115,7 @@ describe('The proof of a request', () => {
   });
 
   test('uses the algorithms of the profile, if there is one', async () => {
-    const says = wrong('of the proof: its alg is ES256, which the profile does not allow');
+    const says = wrong('DPoP proof refused: its alg is ES256, which the profile does not allow');
     expect(await refusal(() => dpop({ algorithms: ['EdDSA'] }).check(proof()))).toEqual(says);
     expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({
       jti: 'once',
@@ -152,7 +152,7 @@ describe('The proof of a request', () => {
     await made.claim(checked);
     expect(claimed).toEqual([['proof', [checked.thumbprint, 'once'], NOW + 120_000]]);
     expect(await refusal(() => made.claim(checked))).toEqual(
-      wrong('of the proof: it was used before'),
+      wrong('DPoP proof refused: it was used before'),
     );
   });
 });

@@ -62,7 +62,7 @@ export class Dpop {
    */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
-    throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');
+    throw new DpopError('invalid_dpop_proof', 'DPoP proof refused: it was used before');
   }
 
   /** Returns the value of a response's `DPoP-Nonce` header, or null if proofs need no nonce. */
@@ -76,7 +76,7 @@ export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly str
   if (allowed.includes(algorithm)) return;
   throw new DpopError(
     'invalid_dpop_proof',
-    `of the proof: its alg is ${algorithm}, which the profile does not allow`,
+    `DPoP proof refused: its alg is ${algorithm}, which the profile does not allow`,
   );
 }
 
@@ -85,7 +85,7 @@ function checked(check: () => DpopProof): DpopProof {
     return check();
   } catch (error) {
     if (error instanceof JwsError)
-      throw new DpopError('invalid_dpop_proof', `of the proof: ${error.message}`);
+      throw new DpopError('invalid_dpop_proof', `DPoP proof refused: ${error.message}`);
     throw error;
   }
 }

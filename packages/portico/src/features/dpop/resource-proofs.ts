@@ -40,7 +40,7 @@ export class ResourceProofs {
   ): Promise<ProofRefusal | null> {
     const request = asked?.();
     if (request === undefined)
-      return refusedProof('lookUpToken() needs the request that the proof is for; pass it');
+      return refusedProof('lookUpToken() got no request; pass the request with the proof');
     try {
       return await this.#judge(request, token, found);
     } catch (error) {
@@ -70,7 +70,7 @@ export class ResourceProofs {
     const allowed = this.#server.profiles.named(clientProfile)?.algorithms;
     if (allowed !== undefined && !allowed.includes(proof.algorithm))
       return refusedProof(
-        `of the proof: its alg is ${proof.algorithm}, which the profile does not allow`,
+        `DPoP proof refused: its alg is ${proof.algorithm}, which the profile does not allow`,
       );
     const source = findSource(request);
     const before = claimed.of(source);

@@ -246,21 +246,21 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   { id: '5.3.2.3', says: 'uses OpenID Connect to tell clients who signed in.', met: 'always' },
   {
     id: '5.3.4.2',
-    says: 'accepts no access token in the query, when it acts as resource server.',
+    says: 'as a resource server, accepts no access token in the query.',
     met: 'always',
   },
   {
     id: '5.3.4.3',
     says:
-      'checks at every use that an access token is valid and not revoked, when it acts as ' +
-      'resource server.',
+      'as a resource server, checks at every use that an access token is valid and not ' +
+      'revoked.',
     met: 'always',
   },
   {
     id: '5.3.4.5',
     says:
-      'accepts a sender-constrained access token only with a proof of its key, when it ' +
-      'acts as resource server.',
+      'as a resource server, accepts an access token that is bound to a key only if the request ' +
+      'proves that the sender has this key.',
     met: 'switch',
   },
   {

@@ -101,7 +101,7 @@ class JwtBearerGrant implements TokenGrant {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof JwsError) throw invalidGrant(`of the assertion: ${error.message}`);
+      if (error instanceof JwsError) throw invalidGrant(`assertion refused: ${error.message}`);
       throw error;
     }
   }

@@ -34,7 +34,7 @@ const BATCH = 100;
 /** How long an unused row is kept after its last token expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
-/** Lets the identity providers of organizations give clients access to users' accounts (ID-JAG). */
+/** Lets an organization's identity provider give clients access to users' accounts (ID-JAG). */
 export const jwtBearer = defineFeature({
   name: 'jwt_bearer',
   config: jwtBearerShape,

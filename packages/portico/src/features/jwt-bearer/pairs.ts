@@ -32,8 +32,8 @@ export class Pairs {
   }
 
   /**
-   * Begins an authorization. Returns false if the access has ended, or if the user was erased after
-   * `prepare`.
+   * Begins an authorization. Returns false if the user or an operator has ended the client's
+   * access, or if the user's data was erased after `prepare`.
    */
   begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);

@@ -142,7 +142,8 @@ export function requireBoundKey({ cnf }: JsonObject, proved: string | null): voi
   const [[name, thumbprint] = []] = members;
   if (members.length !== 1 || name !== 'jkt' || typeof thumbprint !== 'string')
     throw new JwsError('its cnf must contain only jkt');
-  if (proved === null) throw new JwsError('it is bound to a key, but the request proves no key');
+  if (proved === null)
+    throw new JwsError('it is bound to a key, but the request contains no proof of that key');
   if (thumbprint !== proved) throw new JwsError('it is bound to another key');
 }
 

@@ -34,8 +34,8 @@ const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 
 /**
- * Authenticates clients by assertions that they have signed (RFC 7523 section 3, OpenID Connect
- * Core section 9: `private_key_jwt`).
+ * Authenticates clients that sign assertions with their own keys (RFC 7523 section 3, OpenID
+ * Connect Core section 9: `private_key_jwt`).
  */
 export class Assertions implements OwnAssertions {
   readonly called = PRIVATE_KEY_JWT;

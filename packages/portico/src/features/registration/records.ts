@@ -32,8 +32,8 @@ export interface RegistrationLimits {
    */
   readonly ofOneNetwork: number;
   /**
-   * The maximum number of clients that were never used. When the limit is reached, the server
-   * removes the oldest of them if it is older than `period`.
+   * The maximum number of clients that were never used. At the limit, a registration replaces the
+   * oldest of these clients if it is older than `period`. Otherwise, the server refuses it.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */

@@ -21,7 +21,10 @@ const resource = z.strictObject(
             : 'must be a list of scope names',
       })
       .min(1, 'must contain at least one scope'),
-    label: nonEmptyText('a label', 'name the API for people, or omit it').optional(),
+    label: nonEmptyText(
+      'a label',
+      'set it to the name of the API on the consent page, or omit it',
+    ).optional(),
     challenge: trueOrFalse.default(false),
   },
   { error: 'must be an object { scopes, label, challenge }' },
@@ -62,9 +65,9 @@ export interface ResourcesConfig {
 
 export interface ResourcesConfigInput {
   /**
-   * The APIs that tokens can be for (RFC 8707): each URL with its settings. Each token is for one
-   * of these APIs, and the other APIs reject it. A request that names no API gets a token for
-   * `oauth_server:audience`. If you set `oauth_server:audience`, it must be one of these URLs.
+   * The APIs that tokens can be for (RFC 8707). Maps each API's URL to its settings. Each token is
+   * for one of these APIs, and the other APIs reject it. A request that names no API gets a token
+   * for `oauth_server:audience`. If you set `oauth_server:audience`, it must be one of these URLs.
    * Default: none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;

@@ -137,11 +137,12 @@ export interface TrustedIssuersConfig {
 
 export interface TrustedIssuersConfigInput {
   /**
-   * The issuers whose signed assertions the server accepts, for example an organization's identity
-   * provider or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
-   * domain, such as `spiffe://example.org`, and use its bundle as the key set. If you remove an
-   * issuer, the access that it gave to users' accounts ends immediately. The access tokens of its
-   * workloads work until they expire, so also revoke the workloads' clients. Default: none.
+   * The issuers whose signed assertions the server accepts, such as an organization's identity
+   * provider or a Kubernetes cluster. Maps each issuer's `iss` to its settings. For SPIFFE, use the
+   * trust domain as the `iss`, such as `spiffe://example.org`, and its bundle as the key set. If
+   * you remove an issuer, clients immediately lose the access to users' accounts that this issuer
+   * gave them. Its workloads can use their access tokens until these expire, so also revoke the
+   * workloads' clients. Default: none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -17,7 +17,8 @@ export class SubjectRecords {
     // subject and the consent that needs it are removed together.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
-    if (subject === null) throw new Error('The subject of a person could not be stored');
+    if (subject === null)
+      throw new Error('The subject identifier (sub) of a person could not be stored');
     return subject;
   }
 

@@ -13,7 +13,7 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file, even while the server runs; for PostgreSQL and ' +
+      'copy the SQLite database to a new file. The server can keep running. For PostgreSQL and ' +
         'MariaDB, use their own backup tools',
     )
     .argument('<file>', 'the new file; must not exist')
