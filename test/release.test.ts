@@ -116,6 +116,8 @@ async function publishJob(from: string, change: (files: string) => object | void
     GITHUB_PATH: path.join(runner, 'path'),
     GITHUB_RUN_ID: '1',
     GITHUB_REF_NAME: `v${VERSION}`,
+    PUBLISHED: '/dev/null',
+    RELEASED: '',
     SUM: `${sum}  SHA512SUMS`,
     ...others,
   };
@@ -133,10 +135,12 @@ async function publishJob(from: string, change: (files: string) => object | void
 /** Programs that note calls instead of publishing. */
 const GH = `#!/bin/sh
 test "$1 $2" = 'run download' && exec cp -r "$FILES" "$7"
+test "$1 $2" = 'release view' && exec test -n "$RELEASED"
 echo "gh $*" >> "$LOG"
 `;
 const NPM = `#!/bin/sh
 test "$1" = install && exit
+test "$1" = view && exec awk -v id="$2" '$1 == id { print $2; found = 1 } END { exit !found }' "$PUBLISHED"
 test "$1" = publish || PATH="$REST" exec npm "$@"
 echo "npm $*" >> "$LOG"
 `;
@@ -267,6 +271,32 @@ describe('a release', () => {
         expect(names.indexOf('portico')).toBeLessThan(names.indexOf('portico-mcp'));
         expect(calls).toHaveLength(names.length + 1);
         expect(calls.at(-1)).toMatch(/^gh release create v\S+ .*SHA256SUMS .*--verify-tag/);
+      });
+
+      // A run can fail after some packages. The next run publishes the others.
+      test('skips the packages and the page that an earlier run published', async () => {
+        const published = path.join(folder, 'published');
+        const packages = [file('.tgz'), path.join(output, `portico-sql-${VERSION}.tgz`)];
+        const { stdout } = await run('npm', ['pack', '--dry-run', '--json', ...packages]);
+        const listed = JSON.parse(stdout) as readonly Record<'id' | 'integrity', string>[];
+        writeFileSync(
+          published,
+          listed.map(({ id, integrity }) => `${id} ${integrity}\n`).join(''),
+        );
+        const others = () => ({ PUBLISHED: published, RELEASED: 'yes' });
+        const { code, calls } = await publishJob(output, others);
+        expect(code).toBe(0);
+        const all = readdirSync(output).filter((each) => each.endsWith('.tgz'));
+        expect(calls).toHaveLength(all.length - packages.length);
+        for (const each of packages)
+          expect(calls.join('\n')).not.toContain(`/${path.basename(each)} `);
+      });
+
+      test('publishes a package again if the published one has other bytes, so that npm refuses it', async () => {
+        const published = path.join(folder, 'published-otherwise');
+        writeFileSync(published, `portico@${VERSION} sha512-another\n`);
+        const { calls } = await publishJob(output, () => ({ PUBLISHED: published }));
+        expect(calls.join('\n')).toContain(`/portico-${VERSION}.tgz --provenance`);
       });
 
       test.each<[string, (files: string) => object | void]>([

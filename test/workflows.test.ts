@@ -16,7 +16,7 @@ const mayWrite = (permissions: Job['permissions']) =>
 
 /** The only commands of npm that a job that may write can use. None of them runs a script. */
 const HARMLESS =
-  /^npm (?:install --global --ignore-scripts npm@\d+\.\d+\.\d+$|(?:pack --dry-run|publish) .*--ignore-scripts)/;
+  /^npm (?:install --global --ignore-scripts npm@\d+\.\d+\.\d+$|view "\$id" dist\.integrity\)|(?:pack --dry-run|publish) .*--ignore-scripts)/;
 
 /** Returns the commands that can run code of the project, or that bring the project to the runner. */
 function problemsOfCommands(text: string): readonly string[] {
