@@ -10,6 +10,7 @@ import {
   type ToolCall,
   type ToolInterface,
 } from '@portico/mcp';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -1500,6 +1501,17 @@ describe('registering tools', () => {
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
+  });
+  test('is refused with a version of the SDK in which the limits of schemas would not apply', async () => {
+    const { prototype } = AjvJsonSchemaValidator;
+    const choose = Object.getOwnPropertyDescriptor(prototype, '_engineFor');
+    expect(Reflect.deleteProperty(prototype, '_engineFor')).toBe(true);
+    try {
+      const starting = startAssistant({ tools: [toolNamed('x', () => 1)] });
+      await expect(starting).rejects.toThrow('Install 2.4.0');
+    } finally {
+      Object.defineProperty(prototype, '_engineFor', choose ?? {});
+    }
   });
   test('a tool that is registered later is listed and can be called', async () => {
     const { tools } = mcpServerOf(assistant.application);

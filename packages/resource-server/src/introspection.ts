@@ -215,6 +215,7 @@ function judged(
   const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
   const meant = audience === null ? targets.length === 0 : targets.includes(audience);
   if (!answer.active) return { reason: 'token_not_active', clientId };
+  requireTypes(answer);
   if (!meant) return { reason: 'other_audience', clientId };
   const boundTo = getBinding(answer);
   if (boundTo === undefined) return { reason: 'unknown_binding', clientId };
@@ -228,6 +229,17 @@ function judged(
     },
     boundTo,
   };
+}
+
+/** Throws if a member that an API relies on does not have its type (RFC 7662 section 2.2). */
+function requireTypes(answer: oauth.IntrospectionResponse): void {
+  for (const name of ['client_id', 'scope', 'sub', 'token_type'] as const) {
+    const text: unknown = answer[name];
+    if (text !== undefined && typeof text !== 'string')
+      throw new TypeError(`${name}: not a string`);
+  }
+  const { exp } = answer;
+  if (exp !== undefined && !Number.isFinite(exp)) throw new TypeError('exp: not a number');
 }
 
 /** Returns what the response contains about the user's authentication (RFC 9470 section 6.2). */

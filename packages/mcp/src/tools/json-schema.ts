@@ -210,7 +210,12 @@ function followJsonSchema(
   },
 ): void {
   const choose: unknown = Reflect.get(validator, '_engineFor');
-  if (typeof choose !== 'function') return;
+  // Without this method, the limits would not apply, and a caller could block the process.
+  if (typeof choose !== 'function') {
+    throw new Error(
+      'this version of @modelcontextprotocol/server cannot limit the work of a schema. Install 2.4.0',
+    );
+  }
   const engine = choose.call(validator, schema) as Engine;
   engine.opts.ownProperties = true;
   engine.opts.allErrors = allErrors;
