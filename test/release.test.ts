@@ -67,6 +67,9 @@ beforeAll(async () => {
     cpSync(path.join(ROOT, file), path.join(clone, file));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(clone, 'node_modules'));
   writeFileSync(path.join(clone, '.git', 'info', 'exclude'), 'node_modules\n');
+  // If this version is released, the clone returns its changes to "Unreleased".
+  const heading = new RegExp(String.raw`^## \[${VERSION}\] - .*\n\n`, 'm');
+  edit('CHANGELOG.md', (text) => text.replace(heading, ''));
   commit('What is here');
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -181,7 +184,7 @@ describe('a release', () => {
       expect(prepared).toEqual({ code: 0, said: '' });
       expect(readFileSync(path.join(clone, 'CHANGELOG.md'), 'utf8')).toMatch(
         new RegExp(
-          String.raw`^## \[Unreleased\]\n\n## \[${VERSION}\] - \d{4}-\d\d-\d\d\n\n### Added$`,
+          String.raw`^## \[Unreleased\]\n\n## \[${VERSION}\] - \d{4}-\d\d-\d\d\n\n### \w+$`,
           'm',
         ),
       );
