@@ -107,7 +107,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers;
     edits: [
       {
         where:
-          'the call of sveltekit() in vite.config, or kit in svelte.config.js. The hook checks where a form comes from',
+          'the sveltekit() call in vite.config, or kit in svelte.config.js. The hook in src/hooks.server checks the origin of forms instead',
         lines: ["csrf: { trustedOrigins: ['*'] },"],
       },
       {
