@@ -418,7 +418,7 @@ describe('an existing application', () => {
     [['--database=data/users.sqlite'], 'contains no table users'],
     [
       ['--database=data/users.sqlite', '--users-table=people'],
-      'has no column id, email, name. It has nr, mail, full_name',
+      'has no column id, email, name. Its columns are nr, mail, full_name',
     ],
     [['--users-table=a"b'], 'is not a valid name for a table'],
     [['--url=http://shop.example'], 'must begin with https'],

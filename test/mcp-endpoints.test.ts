@@ -242,7 +242,8 @@ describe('a mistake stops the application at the start', () => {
     const { config } = mcpServerOf(application);
     const options = { server, config, tools: createToolRegistry(), log: application.log };
     expect(() => createMcpServer(options)).toThrow(
-      'mcp:endpoints:/mcp: has an MCP endpoint on this server already; choose another path',
+      'mcp:endpoints:/mcp: is already the path of an MCP endpoint on this server; choose ' +
+        'another path',
     );
   });
 });

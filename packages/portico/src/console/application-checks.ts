@@ -22,7 +22,8 @@ export function examineLoginRoute({
   if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
-    'pass accounts to the application. Or set oauth_server:login_route to its sign-in route',
+    'pass accounts to the application. Or set oauth_server:login_route to the route of ' +
+      'your sign-in page',
   );
 }
 
