@@ -1345,7 +1345,8 @@ describe('account:grant', () => {
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
     expect(misspelt.stderr).toBe(
-      'Warning: no scope requires the permission notes.raed; the scopes require: notes:read, ' +
+      'Warning: no scope requires the permission notes.raed; the scopes require these ' +
+        'permissions: notes:read, ' +
         'notes.edit\n',
     );
     const right = await run('account:grant', 'new@example.com', 'notes.edit');

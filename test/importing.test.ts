@@ -813,7 +813,7 @@ describe('a record of a client', () => {
       'response_types not imported, because this server does not offer them: "token"',
       'redirect_uris are not imported, because none of the grants uses them',
       'the keys are not imported, because token_endpoint_auth_method is client_secret_basic',
-      'client_secret_expires_at is not imported: secrets do not expire in Portico',
+      'client_secret_expires_at is not imported, because imported secrets do not expire',
     ]);
     expect(await status(clientOf(about))).toBe(200);
   });

@@ -130,7 +130,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
       'a request without a token gets ' +
         `${response.status}${challenged ? ' with a WWW-Authenticate header' : ''} instead of a ` +
         'plain 401',
-      'find the application route or hook that sends this response',
+      'find out which route or hook of the application sends this response',
     ),
   ];
 }

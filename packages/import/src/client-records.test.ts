@@ -151,7 +151,7 @@ describe('a client of another server', () => {
         [
           'not imported (use oauth:client:update to add values that Portico supports): ' +
             Object.keys(leftOut).join(', '),
-          'client_secret_expires_at is not imported: secrets do not expire in Portico',
+          'client_secret_expires_at is not imported, because imported secrets do not expire',
         ],
         { createdAt: 1_700_000_000_000, idTokenSignedResponseAlg: 'RS256' },
       ),

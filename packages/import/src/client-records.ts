@@ -255,7 +255,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
       'its secret has expired; remove the secret and client_secret_expires_at, and use ' +
         '--new-secrets',
     );
-  changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
+  changes.push('client_secret_expires_at is not imported, because imported secrets do not expire');
 }
 
 /** Reads the fields that features add, for example `post_logout_redirect_uris`. */

@@ -21,7 +21,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
     )
     .option(
       '--migrate',
-      'first run the database migrations of the authorization server (no others)',
+      'first apply the database migrations of the authorization server, but no others',
     )
     .option(
       '--manifest <path>',

@@ -111,7 +111,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers;
         lines: ["csrf: { trustedOrigins: ['*'] },"],
       },
       {
-        where: 'the same file, if it uses adapter-auto: Portico needs a Node server',
+        where: 'the same file, if it uses adapter-auto, because Portico needs a Node server',
         lines: ["import adapter from '@sveltejs/adapter-node';"],
       },
     ],

@@ -146,7 +146,7 @@ function unnamed(permission: string, { config }: Application): string | null {
   if (named.includes(permission)) return null;
   const all = named.join(', ') || 'none';
   return administrator === undefined
-    ? `no scope requires the permission ${permission}; the scopes require: ${all}`
+    ? `no scope requires the permission ${permission}; the scopes require these permissions: ${all}`
     : `no scope requires the permission ${permission}, and it is not ` +
         `oauth_server:admin_permission; known permissions: ${all}`;
 }

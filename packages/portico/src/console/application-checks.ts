@@ -57,7 +57,7 @@ export async function examineEndpoints(
     return ok(`this process serves ${url}${online ? '' : ADD_ONLINE}`);
   return failing(
     `${url} returns ${response.status} instead of the server's metadata`,
-    'find the application route or hook that sends this response',
+    'find out which route or hook of the application sends this response',
   );
 }
 

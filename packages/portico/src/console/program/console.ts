@@ -113,7 +113,10 @@ function createProgram(io: ConsoleIo): Command {
       'the file that defines the application (default: searched for in the current folder ' +
         'and the folders above it)',
     )
-    .option('--config <file>', 'like --app, but for a file that only these commands use')
+    .option(
+      '--config <file>',
+      'the same as --app, for a file such as portico.config.ts that only these commands use',
+    )
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })
