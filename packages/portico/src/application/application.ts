@@ -331,7 +331,7 @@ export class StartedApplication implements Application {
 
   clientAddress(): string | null {
     throw new Error(
-      'clientAddress() works only during a request, and not in an application that mounts Portico',
+      'clientAddress() was called outside a request, or in an application that mounts Portico',
     );
   }
 
