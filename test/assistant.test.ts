@@ -537,7 +537,7 @@ describe('assistant:doctor', () => {
     const [first] = await finding('configuration', {
       config: { mcp: { transport: { streaming } } },
     });
-    expect(first?.detail).toMatch(new RegExp(`; responses are sent as ${mode}$`));
+    expect(first?.detail).toMatch(new RegExp(`; it sends responses as ${mode}$`));
   });
 
   // @shows MCP-3.2, MCP-9.5
@@ -572,7 +572,7 @@ describe('assistant:doctor', () => {
         {
           outcome: 'failing',
           detail: expect.stringContaining(
-            'Another client has the same role, but only one client should have this role',
+            'Another client has the same role, but only one of them should have it',
           ),
         },
       ]);

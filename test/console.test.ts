@@ -780,7 +780,7 @@ describe('the keys', () => {
       'oauth:client:create',
       ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)'],
     ],
-    ['oauth:keys:prune', ['keeps the newest key of each algorithm']],
+    ['oauth:keys:prune', ['keep the newest key of each algorithm']],
   ])('%s --help lists the algorithms', async (command, says) => {
     const { code, stdout } = await run(command, '--help');
     expect(code).toBe(0);
@@ -1245,11 +1245,13 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
     ['[oauthServer]', 'plugins:0: must be a plugin, but is a function; call it: oauthServer()'],
     [
       '[oauthServer(), undefined]',
-      'plugins:1: must be a plugin; pass what oauthServer() or another plugin function returns',
+      'plugins:1: must be a plugin: pass the return value of oauthServer() or of another ' +
+        'plugin function',
     ],
     [
       '[{}]',
-      'plugins:0: must be a plugin; pass what oauthServer() or another plugin function returns',
+      'plugins:0: must be a plugin: pass the return value of oauthServer() or of another ' +
+        'plugin function',
     ],
   ])('plugins: %s is named, without a stack', async (plugins, message) => {
     const source = `export default defineApplication({ directory: import.meta.dirname, config: {}, plugins: ${plugins} });\n`;
@@ -1343,7 +1345,8 @@ describe('account:grant', () => {
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com now has the permission notes.raed.\n');
     expect(misspelt.stderr).toBe(
-      'Warning: no scope requires the permission notes.raed; the scopes require: notes:read, ' +
+      'Warning: no scope requires the permission notes.raed; the scopes require these ' +
+        'permissions: notes:read, ' +
         'notes.edit\n',
     );
     const right = await run('account:grant', 'new@example.com', 'notes.edit');

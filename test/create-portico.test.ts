@@ -397,7 +397,7 @@ describe('an existing application', () => {
     ];
     const { code, stdout } = await create(folder, ['--no-install'], answers);
     expect(code).toBe(0);
-    expect(stdout).toContain('"people; DROP" is not the name of a table');
+    expect(stdout).toContain('"people; DROP" is not a valid name for a table');
     expect(read(folder, 'portico-users.js')).toContain('FROM "people" WHERE "nr" = ?');
     expect(read(folder, '.env')).toContain('PUBLIC_URL=http://localhost:9000\n');
   });
@@ -418,9 +418,9 @@ describe('an existing application', () => {
     [['--database=data/users.sqlite'], 'contains no table users'],
     [
       ['--database=data/users.sqlite', '--users-table=people'],
-      'has no column id, email, name. It has nr, mail, full_name',
+      'has no column id, email, name. Its columns are nr, mail, full_name',
     ],
-    [['--users-table=a"b'], 'is not the name of a table'],
+    [['--users-table=a"b'], 'is not a valid name for a table'],
     [['--url=http://shop.example'], 'must begin with https'],
     [['--url=https://shop.example/path'], 'without a path'],
     [['--portico=./missing'], 'no such file or folder'],
@@ -428,7 +428,7 @@ describe('an existing application', () => {
     [[`--database=mysql://u:'"\`@h/db`], 'The value of DATABASE_URL contains'],
     [['--redirect=http://shop.example/callback'], 'must begin with https'],
     [['--redirect=https://shop.example/callback#top'], 'without a fragment'],
-    [['--redirect=https://shop.example/callback?code=1'], 'has the parameter code'],
+    [['--redirect=https://shop.example/callback?code=1'], 'must not contain the parameter code'],
     [['--fast'], "Unknown option '--fast'"],
   ])('gets nothing for wrong input: %s', async (args, message) => {
     const folder = folderWith(EXPRESS);
@@ -464,7 +464,7 @@ describe('a new application', () => {
 
   test.each([
     ['--database=mongodb:shop', 'mongodb:// is not supported'],
-    ['--database=sqlite:', 'needs the path of a file'],
+    ['--database=sqlite:', 'must be followed by the path of a file'],
     ['--redirect=http://shop.example/callback', 'must begin with https'],
   ])('gets nothing for wrong input: %s', async (option, message) => {
     const folder = folderWith();

@@ -741,7 +741,7 @@ describe('the doctor', () => {
       expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
       const failing = {
         outcome: 'failing',
-        remedy: expect.stringContaining('that sends this response') as string,
+        remedy: expect.stringContaining('sends this response') as string,
       };
       const another = { issuer: 'https://other.example' };
       expect(await found(Response.json(another))).toMatchObject(failing);

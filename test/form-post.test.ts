@@ -379,7 +379,7 @@ test('a question of before is not answered after the feature was switched off', 
   const page = await there.post('/oauth/authorize', { ...fields, decision: 'allow' });
   expect([page.status, page.headers.get('location')]).toEqual([400, null]);
   expect(await page.text()).not.toContain('client.example');
-  expect(await logOf(off)).toContain('this server no longer has the response_mode form_post');
+  expect(await logOf(off)).toContain('this server no longer supports the response_mode form_post');
 });
 
 // @shows AS-7.20

@@ -171,7 +171,7 @@ describe('oauth:client:import', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('use oauth:client:update): logo_uri');
     expect(stdout).toContain(
-      'the secret is not imported, because the client authenticates by none',
+      'the secret is not imported, because token_endpoint_auth_method is none',
     );
     const { client } = await portal.server.clients.show(idOf(web));
     expect(client).toMatchObject({
@@ -262,7 +262,7 @@ describe('oauth:client:import', () => {
     await take([plain]);
     const file = await fileOf([plain, wanting]);
     const change =
-      '  not imported (to add what Portico supports, use oauth:client:update): logo_uri\n';
+      '  not imported (use oauth:client:update to add values that Portico supports): logo_uri\n';
     const begun = (outcome: string) =>
       `${idOf(plain)}  unchanged\n${idOf(wanting)}  ${outcome}\n${change}`;
     const dry = await run('oauth:client:import', file, '--new-secrets', '--dry-run');
@@ -811,9 +811,9 @@ describe('a record of a client', () => {
     expect(taken?.changes).toEqual([
       'grant_types not imported, because this server does not offer them: "implicit"',
       'response_types not imported, because this server does not offer them: "token"',
-      'redirect_uris are not imported, because none of its grants uses them',
-      'the keys are not imported, because the client authenticates by client_secret_basic',
-      'client_secret_expires_at is not imported: secrets do not expire in Portico',
+      'redirect_uris are not imported, because none of the grants uses them',
+      'the keys are not imported, because token_endpoint_auth_method is client_secret_basic',
+      'client_secret_expires_at is not imported, because imported secrets do not expire',
     ]);
     expect(await status(clientOf(about))).toBe(200);
   });
@@ -839,7 +839,7 @@ describe('a record of a client', () => {
       expect(await imported(about)).toEqual([
         'imported',
         null,
-        ['not imported (to add what Portico supports, use oauth:client:update): policy_uri'],
+        ['not imported (use oauth:client:update to add values that Portico supports): policy_uri'],
       ]);
       expect(await signingOut.server.clients.show(idOf(about))).toMatchObject({
         metadata: {

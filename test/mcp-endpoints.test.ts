@@ -195,7 +195,7 @@ describe('a mistake stops the application at the start', () => {
     [{ '/assistants/%6dcp': {} }, 'must be a path'],
     [{ '/assistants/mcp': { scopes_supported: ['email'] } }, 'it started'],
     [{ '/assistants/mcp': { scopes_supported: ['other'] } }, 'contains other'],
-    [{}, 'names no MCP endpoint; the endpoints are /mcp'],
+    [{}, 'no MCP endpoint has this path. The endpoints are /mcp'],
   ])('endpoints %j: %s', async (endpoints, message) => {
     expect(await refusalOf({ endpoints })).toContain(message);
   });
@@ -242,7 +242,8 @@ describe('a mistake stops the application at the start', () => {
     const { config } = mcpServerOf(application);
     const options = { server, config, tools: createToolRegistry(), log: application.log };
     expect(() => createMcpServer(options)).toThrow(
-      'mcp:endpoints:/mcp: has an MCP endpoint on this server already; choose another path',
+      'mcp:endpoints:/mcp: is already the path of an MCP endpoint on this server; choose ' +
+        'another path',
     );
   });
 });
@@ -278,6 +279,6 @@ test('mcp:security_schemes applies to the endpoints that challenge, and needs on
     [`${url}/assistants/mcp`]: { scopes: MCP_SCOPES },
   });
   await expect(start({ security_schemes: true }, silent)).rejects.toThrow(
-    'mcp:security_schemes: needs mcp:oauth:challenge; set that to true',
+    'mcp:security_schemes: needs mcp:oauth:challenge to be true',
   );
 });

@@ -481,15 +481,33 @@ describe('registration', () => {
 
   // @shows MCP-16.7
   test.each([
-    [{ uri: () => 'guide' }, 'The uri() of a resource is not an absolute URI: "guide"'],
-    [{ uri: () => 'app://a b' }, 'The uri() of a resource is not an absolute URI: "app://a b"'],
-    [{ uri: () => `app://${'x'.repeat(2048)}` }, 'The uri() of a resource is not an absolute URI'],
-    [{ uri: () => 7 }, 'The uri() of a resource is not an absolute URI: 7'],
-    [{ name: () => '' }, 'The name() of the resource app://x is not a string'],
+    [{ uri: () => 'guide' }, 'The uri() of a resource must return an absolute URI, not "guide"'],
+    [
+      { uri: () => 'app://a b' },
+      'The uri() of a resource must return an absolute URI, not "app://a b"',
+    ],
+    [
+      { uri: () => `app://${'x'.repeat(2048)}` },
+      'The uri() of a resource must return an absolute URI',
+    ],
+    [{ uri: () => 7 }, 'The uri() of a resource must return an absolute URI, not 7'],
+    [
+      { name: () => '' },
+      'The name() of the resource app://x must return a string that is not empty',
+    ],
     [{ name: undefined }, 'The resource app://x has no name()'],
-    [{ title: () => 7 }, 'The title() of the resource app://x is not a string'],
-    [{ description: () => null }, 'The description() of the resource app://x is not a string'],
-    [{ mimeType: () => 'text\r\nx' }, 'The mimeType() of the resource app://x is not a media type'],
+    [
+      { title: () => 7 },
+      'The title() of the resource app://x must return a string that is not empty',
+    ],
+    [
+      { description: () => null },
+      'The description() of the resource app://x must return a string that is not empty',
+    ],
+    [
+      { mimeType: () => 'text\r\nx' },
+      'The mimeType() of the resource app://x must return a media type',
+    ],
     [
       { scope: 'mcp:orders' },
       'The scope of the resource app://x must be a method that returns the name of a scope',

@@ -306,7 +306,7 @@ describe('what stays a refusal of HTTP', () => {
 // @shows MCP-17.5
 test('without mcp:oauth:challenge, the application does not start', async () => {
   await expect(startAssistant({ config: { mcp: { security_schemes: true } } })).rejects.toThrow(
-    'mcp:security_schemes: needs mcp:oauth:challenge; set that to true',
+    'mcp:security_schemes: needs mcp:oauth:challenge to be true',
   );
 });
 

@@ -1472,7 +1472,7 @@ describe('registering tools', () => {
     [
       'a description that is not a string',
       [{ ...toolNamed('x', () => 1), description: () => undefined as unknown as string }],
-      'The description() of the tool x is not a string',
+      'The description() of the tool x must return a string',
     ],
     [
       'a schema of no object',

@@ -73,7 +73,7 @@ describe('the clients of another server', () => {
         ['hZWehEZyXtGRxNvFiMxaaofgRdCGPyQs', []],
         [
           'NexZVPiTBZmqfCJcwccJkwdKaSzogKHz',
-          ['redirect_uris are not imported, because none of its grants uses them'],
+          ['redirect_uris are not imported, because none of the grants uses them'],
         ],
       ],
     });

@@ -281,7 +281,7 @@ describe('a question that', () => {
     };
     expect(await refusalOf(() => usual.reload(ada, question))).toEqual({
       ...UNANSWERABLE,
-      reasons: ['the consent request was shown with other scopes at the same moment'],
+      reasons: ['the consent request was shown again with other scopes at the same time'],
       warnings: [],
     });
     const tokens = await usual.exchange(clientId, await usual.answer(ada, question));
@@ -346,7 +346,7 @@ describe('a question that', () => {
     const question = await usual.ask(ada, clientId);
     const attempts = [
       [usual.reload, 'the consent request was shown in another browser session'],
-      [usual.answer, 'the csrf_token does not belong to this request and browser session'],
+      [usual.answer, 'the csrf_token does not match this request and browser session'],
     ] as const;
     const found = async () => {
       const all = [];

@@ -345,7 +345,10 @@ describe('the log names the exact reason, while the client gets one answer for a
   test.each([
     [{ code_challenge: undefined }, 'no code_challenge was sent'],
     [{ code_challenge_method: 'plain' }, 'the code_challenge_method is "plain"'],
-    [{ code_challenge_method: undefined }, 'no code_challenge_method was sent, which means plain'],
+    [
+      { code_challenge_method: undefined },
+      'no code_challenge_method was sent, so the method is plain',
+    ],
     [
       { resource: 'https://other.example/?key=1' },
       'the requested resource is "https://other.example/?…", but oauth_server:audience is none',

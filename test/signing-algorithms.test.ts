@@ -269,7 +269,7 @@ describe('a client whose algorithm has no key any more', () => {
         'The scope openid cannot be granted: the server has no signing key for ES256.',
       );
       expect(await logOf(portal)).toContain(
-        `there is no signing key for ES256 in ${portal.server.config.key_path}; run oauth:keys:generate --alg ES256`,
+        `there is no signing key for ES256 in ${portal.server.config.key_path}; to create one, run oauth:keys:generate --alg ES256`,
       );
       expect(
         (await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).id_token,
@@ -635,7 +635,7 @@ describe('with only RS256 keys', () => {
           ).replaceAll('%20', '+')}&state=the-state&iss=${encodeURIComponent(keyless.url)}`,
         );
         expect(await logOf(keyless)).toContain(
-          `there is no signing key in ${keyless.server.config.key_path}; run oauth:server:setup`,
+          `there is no signing key in ${keyless.server.config.key_path}; to create one, run oauth:server:setup`,
         );
         const { checks } = await examine(keyless.application, keyless.server);
         expect(checks.find(({ part }) => part === 'signing key')).toEqual({

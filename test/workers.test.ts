@@ -56,7 +56,7 @@ function importing(module: string): string {
 
 async function serveWith(...options: readonly string[]): Promise<void> {
   await serve(...options);
-  await running.says('workers. To replace them');
+  await running.says('workers are running. To replace them');
 }
 
 /** The processes that a process has started. */

@@ -579,7 +579,7 @@ describe('operators', () => {
     const list = await run(trusting(), 'oauth:client:list');
     expect(list.stdout).toContain(`workload   ${NAMESPACE} of ${CLUSTER}`);
     const show = await run(trusting(), 'oauth:client:show', id);
-    expect(show.stdout).toContain(`as workload ${NAMESPACE}, with tokens of ${CLUSTER}`);
+    expect(show.stdout).toContain(`as the workload ${NAMESPACE}, with tokens from ${CLUSTER}`);
     const json = await run(trusting(), 'oauth:client:show', id, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       token_endpoint_auth_method: ASSERTION_TYPE,

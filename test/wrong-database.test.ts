@@ -177,7 +177,7 @@ describe('DATABASE_URL with', () => {
   test.each(WRONG)(
     '%s ends each command with what is wrong and what to do',
     async (_, url, said, remedy) => {
-      const detail = `database_url: does not work (DATABASE_URL sets it): ${said}`;
+      const detail = `database_url: does not work (its value comes from DATABASE_URL): ${said}`;
       const stderr = `The configuration cannot be used:\n  ${detail}; ${remedy}\n`;
       for (const args of [
         ['db:migrate', 'up'],
@@ -213,7 +213,8 @@ describe('DATABASE_URL with', () => {
       code: 1,
       stdout: '',
       stderr:
-        'The configuration cannot be used:\n  database_url: does not work (DATABASE_URL sets it): ' +
+        'The configuration cannot be used:\n  database_url: does not work (its value comes ' +
+        'from DATABASE_URL): ' +
         `${said}; ${remedy}\n`,
     });
   });

@@ -21,7 +21,7 @@ export async function isDoneSoon(
     const isDone = await Promise.race([work.then(() => true), late]);
     if (!isDone) {
       work.catch((exception: unknown) => {
-        log.error('{what} continued after the response and failed: {exception}', {
+        log.error('{what} failed in the background, after the response: {exception}', {
           what,
           exception,
         });

@@ -59,8 +59,8 @@ export async function examineDiscovery(subject: Subject): Promise<Findings> {
 }
 
 const ROUTE_REMEDY =
-  'set oauth_server:routes to true, and make sure that no other application route or hook ' +
-  'responds at this path';
+  'set oauth_server:routes to true, and make sure that no other route or hook of the ' +
+  'application responds at this path';
 
 function missingValues(
   document: Readonly<Record<string, unknown>>,

@@ -83,7 +83,7 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
     ? ok(`callback URIs: ${config.redirect_uris.join(', ')}`)
     : skipped('assistant:account_linking is false');
   return [
-    ok(`the canonical resource is ${mcp.resource}; responses are sent as ${mode}`),
+    ok(`the URL of the MCP endpoint is ${mcp.resource}; it sends responses as ${mode}`),
     { part: 'csrf_exempt_routes', ...exemption },
     { part: 'account linking', ...linking },
   ];
@@ -96,7 +96,7 @@ async function examineSchema({ application }: Subject): Promise<Findings> {
     : [
         failing(
           `missing migrations: ${pending.join(', ')}`,
-          'run npx portico assistant:setup --migrate, or db:migrate up',
+          'run npx portico assistant:setup --migrate, or npx portico db:migrate up',
         ),
       ];
 }
@@ -130,7 +130,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
       'a request without a token gets ' +
         `${response.status}${challenged ? ' with a WWW-Authenticate header' : ''} instead of a ` +
         'plain 401',
-      'find the application route or hook that sends this response',
+      'find out which route or hook of the application sends this response',
     ),
   ];
 }
@@ -202,7 +202,7 @@ async function examineOthers(
             `run ${end}, or set assistant:account_linking to true`,
           )
         : failing(
-            `${holds}. Another client has the same role, but only one client should have this role`,
+            `${holds}. Another client has the same role, but only one of them should have it`,
             `if the vendor does not use this client, run ${end}. If the vendor uses this client, ` +
               'revoke the other client',
           );

@@ -125,7 +125,7 @@ const icons = z
       if (missing.length > 0) {
         context.addIssue({
           code: 'custom',
-          message: `also needs icons of the sizes ${missing.join(', ')}`,
+          message: `also needs icons in these sizes: ${missing.join(', ')}`,
         });
       }
     },

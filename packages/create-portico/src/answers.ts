@@ -99,7 +99,7 @@ export async function askForNewFramework({ framework }: Options, questions: Ques
       check: (name) =>
         NEW_FRAMEWORKS.some((each) => each === name)
           ? null
-          : `A new application cannot be created with ${JSON.stringify(name)}. Use one of: ${NEW_FRAMEWORKS.join(', ')}. For another framework, first create the application with the generator of that framework. Then run npm create portico in the new folder.`,
+          : `A new application cannot be created with ${JSON.stringify(name)}. Use one of: ${NEW_FRAMEWORKS.join(', ')}. To use another framework, first create the application with that framework. Then run npm create portico in the new folder.`,
     },
     framework,
   );
@@ -128,7 +128,7 @@ export async function askForUrls(
 function redirectProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'is not a URL';
   if (!/^https?:\/\/[!$-;=?-[\]_a-z~]+$/i.test(text))
-    return 'is not an https URL without a fragment, in ASCII';
+    return 'must be an https URL without a fragment, and contain only ASCII characters';
   const url = new URL(text);
   if (url.protocol === 'http:' && !isLocal(url)) return 'must begin with https';
   if (text.includes('*')) return 'contains a wildcard';
@@ -136,7 +136,9 @@ function redirectProblem(text: string): string | null {
   const taken = ['code', 'state', 'iss', 'error', 'error_description'].find((name) =>
     url.searchParams.has(name),
   );
-  return taken === undefined ? null : `has the parameter ${taken}, which Portico adds`;
+  return taken === undefined
+    ? null
+    : `must not contain the parameter ${taken}, because Portico adds this parameter to the response`;
 }
 
 const isLocal = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -144,14 +146,14 @@ const isLocal = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].inclu
 function checkOrigin(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`)
-    return `${JSON.stringify(text)} is not a URL such as https://app.example.com, without a path.`;
+    return `${JSON.stringify(text)} must be a URL without a path, such as https://app.example.com.`;
   return url.protocol === 'https:' || isLocal(url) ? null : `${text} must begin with https.`;
 }
 
 function checkName(text: string): string | null {
   return /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text)
     ? null
-    : `${JSON.stringify(text)} is not the name of a table or column. Use letters, digits and _.`;
+    : `${JSON.stringify(text)} is not a valid name for a table or column. Use letters, digits and _.`;
 }
 
 function checkDatabase(text: string): string | null {
@@ -159,7 +161,7 @@ function checkDatabase(text: string): string | null {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/i.exec(text) ?? [];
   if (scheme === undefined) return null;
   if (/^(?:sqlite|file)$/.test(scheme) && !rest.startsWith('//'))
-    return rest === '' ? `${scheme}: needs the path of a file after it.` : null;
+    return rest === '' ? `${scheme}: must be followed by the path of a file.` : null;
   if (!/^(?:postgres|postgresql|mysql|mariadb)$/.test(scheme))
     return `${scheme}:// is not supported. Use a SQLite file, postgres://… or mysql://….`;
   return rest.startsWith('//') && URL.canParse(text) ? null : `This is not a valid ${scheme} URL.`;
@@ -204,12 +206,12 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
   const columns = columnsOf(file, table.name);
   if (columns.length === 0)
     throw new Failure(
-      `${value} contains no table ${table.name}. Use --users-table to name the table with your users.`,
+      `${value} contains no table ${table.name}. With --users-table, name the table that contains your users.`,
     );
   const missing = [table.id, table.email, table.fullName].filter((name) => !columns.includes(name));
   if (missing.length > 0)
     throw new Failure(
-      `The table ${table.name} has no column ${missing.join(', ')}. It has ${columns.join(', ')}. Use --id-column, --email-column and --name-column.`,
+      `The table ${table.name} has no column ${missing.join(', ')}. Its columns are ${columns.join(', ')}. Name the right ones with --id-column, --email-column and --name-column.`,
     );
 }
 

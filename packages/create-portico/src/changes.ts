@@ -106,7 +106,7 @@ function setting(name: string, value: string): string {
     .find((each) => parseEnv(each)[name] === value);
   if (line !== undefined) return line;
   throw new Failure(
-    `The value of ${name} contains ', " and \`, or \\n, so a .env file cannot hold this value. In a URL, write %27 for ', %22 for ", %60 for \`, and %5C for \\. Nothing was written.`,
+    `The value of ${name} contains either \\n or all of ', " and \`. A .env file cannot contain such a value. In a URL, write %27 for ', %22 for ", %60 for \`, and %5C for \\. Nothing was written.`,
   );
 }
 
@@ -164,9 +164,7 @@ function makeChange(file: string, change: Change, undo: (() => void)[]): void {
     appendFileSync(file, change.text);
   } else {
     if (readFileSync(file, 'utf8') !== change.before)
-      throw new Error(
-        `${change.path} was changed by another program while create-portico was running.`,
-      );
+      throw new Error(`Another program changed ${change.path} while create-portico was running.`);
     undo.push(() => writeFileSync(file, change.before));
     writeFileSync(file, change.text);
   }

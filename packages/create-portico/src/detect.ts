@@ -111,7 +111,7 @@ function readManifest(folder: string): Manifest {
   } catch {
     // Ignore the error. The message below fits every reason.
   }
-  throw new Failure(`${file} is not a JSON object. Correct it first.`);
+  throw new Failure(`${file} does not contain a JSON object. Fix this file first.`);
 }
 
 function otherSqliteOf(has: (name: string) => boolean): Detected['otherSqlite'] {

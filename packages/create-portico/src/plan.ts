@@ -94,13 +94,15 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
     commands: [migrate, client(answers, `${SCOPES},data:read`), setup],
     next: [
       ...(database.engine === 'sqlite' && detected.otherSqlite === 'another'
-        ? ['Write the query in the new users file with your own SQLite library.']
+        ? ['In the new users file, write the query with your own SQLite library.']
         : []),
       ...(seen.session === null
         ? [
-            'Write your sign-in page at /login: after it has checked the password, send the Set-Cookie header from beginSession(), and redirect to returnPath(return_to).',
+            'Write your sign-in page at /login. When the password is right, send the Set-Cookie header from beginSession(), and redirect to returnPath(return_to).',
           ]
-        : ['Compare signedIn and signOut in the new file with your session.']),
+        : [
+            'Make sure that signedIn and signOut in the new file match how your application stores sessions.',
+          ]),
       ...unreadSettings(detected, values),
       `Start your application. The guide is ${guideOf(framework)}.`,
     ],

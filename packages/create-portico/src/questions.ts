@@ -61,7 +61,7 @@ export class Questions {
     this.#streams.stdout(text);
     const line = await this.#lines?.next();
     if (line === undefined || line.done === true)
-      throw new Failure('\nCancelled. Nothing was written. With --yes, no question is asked.', 130);
+      throw new Failure('\nCancelled. Nothing was written. To skip the questions, use --yes.', 130);
     return line.value.trim();
   }
 

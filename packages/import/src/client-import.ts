@@ -14,7 +14,7 @@ export const addClientImport: AddCommands = (program, context) => {
       '<file>',
       'a file with a JSON array, or with one JSON object per line. Use - for standard input',
     )
-    .option('--dry-run', 'show what would be imported; write nothing')
+    .option('--dry-run', 'show what would be imported, but write nothing')
     .option(
       '--new-secrets',
       'create a secret for each application that needs one but has none, and print it',

@@ -149,9 +149,9 @@ describe('a client of another server', () => {
     expect(await take(web({ ...read, ...leftOut }))).toMatchObject(
       accepted(
         [
-          'not imported (to add what Portico supports, use oauth:client:update): ' +
+          'not imported (use oauth:client:update to add values that Portico supports): ' +
             Object.keys(leftOut).join(', '),
-          'client_secret_expires_at is not imported: secrets do not expire in Portico',
+          'client_secret_expires_at is not imported, because imported secrets do not expire',
         ],
         { createdAt: 1_700_000_000_000, idTokenSignedResponseAlg: 'RS256' },
       ),
@@ -251,7 +251,7 @@ describe('the grants and redirect URIs of a record', () => {
         [
           'grant_types not imported, because this server does not offer them: "implicit"',
           'response_types not imported, because this server does not offer them: "token"',
-          'redirect_uris are not imported, because none of its grants uses them',
+          'redirect_uris are not imported, because none of the grants uses them',
         ],
         { grants: ['client_credentials'], redirectUris: [] },
       ),
@@ -283,7 +283,7 @@ describe('the grants and redirect URIs of a record', () => {
 
 describe('how an imported client authenticates', () => {
   const isPublic = { token_endpoint_auth_method: 'none', client_secret: undefined };
-  const noSecret = 'the secret is not imported, because the client authenticates by none';
+  const noSecret = 'the secret is not imported, because token_endpoint_auth_method is none';
 
   // @shows AS-41.2
   test.each([
@@ -294,12 +294,12 @@ describe('how an imported client authenticates', () => {
     [
       'keys',
       { jwks: { keys: [] } },
-      ['the keys are not imported, because the client authenticates by none'],
+      ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
     [
       'the address of keys',
       { jwks_uri: 'https://client.example/keys' },
-      ['the keys are not imported, because the client authenticates by none'],
+      ['the keys are not imported, because token_endpoint_auth_method is none'],
     ],
   ])('is by nothing for a public client, whatever its record has: %s', async (_, more, changes) => {
     expect(await take(web({ ...isPublic, ...more }))).toMatchObject(
@@ -360,7 +360,9 @@ describe('how an imported client authenticates', () => {
   test('is a key even if the record has a secret, which is reported', async () => {
     expect(await take(keyed({ jwks, client_secret: 'x'.repeat(20) }), on)).toMatchObject({
       ...kept({ jwks: stored }),
-      changes: ['the secret is not imported, because the client authenticates by private_key_jwt'],
+      changes: [
+        'the secret is not imported, because token_endpoint_auth_method is private_key_jwt',
+      ],
     });
   });
 

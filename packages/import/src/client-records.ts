@@ -118,16 +118,16 @@ export function readClientRecord(
     );
   }
   if (redirects.length > 0 && !grants.includes('authorization_code')) {
-    changes.push('redirect_uris are not imported, because none of its grants uses them');
+    changes.push('redirect_uris are not imported, because none of the grants uses them');
   }
   const hasKeys = method === 'private_key_jwt';
   const [secret, secretHash] = [text(fields, 'client_secret'), text(fields, 'client_secret_hash')];
   const takesSecret = method !== 'none' && !hasKeys;
   if (!takesSecret && (secret !== null || secretHash !== null)) {
-    changes.push(`the secret is not imported, because the client authenticates by ${method}`);
+    changes.push(`the secret is not imported, because token_endpoint_auth_method is ${method}`);
   }
   if (!hasKeys && (fields.has('jwks') || fields.has('jwks_uri'))) {
-    changes.push(`the keys are not imported, because the client authenticates by ${method}`);
+    changes.push(`the keys are not imported, because token_endpoint_auth_method is ${method}`);
   }
   if (takesSecret) requireLastingSecret(fields, now, changes);
   const issuedAt = fields.get('client_id_issued_at');
@@ -178,7 +178,10 @@ function leftOut(fields: Fields, isSupported: (name: string) => boolean): string
   const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name) && !isSupported(name));
   return known.length === 0
     ? []
-    : [`not imported (to add what Portico supports, use oauth:client:update): ${known.join(', ')}`];
+    : [
+        'not imported (use oauth:client:update to add values that Portico supports): ' +
+          known.join(', '),
+      ];
 }
 
 function requireExpected(fields: Fields, isSupported: (name: string) => boolean): void {
@@ -252,7 +255,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
       'its secret has expired; remove the secret and client_secret_expires_at, and use ' +
         '--new-secrets',
     );
-  changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
+  changes.push('client_secret_expires_at is not imported, because imported secrets do not expire');
 }
 
 /** Reads the fields that features add, for example `post_logout_redirect_uris`. */

@@ -17,7 +17,7 @@ export const addSubjectImport: AddCommands = (program, context) => {
       'a file with a JSON array, or with one JSON object per line; each object has provider, ' +
         'id and sub. Use - for standard input',
     )
-    .option('--dry-run', 'show what would be imported; write nothing')
+    .option('--dry-run', 'show what would be imported, but write nothing')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(

@@ -10,14 +10,14 @@ const MOST_MESSAGES = 1_000_000;
 export const coreShape = {
   /** The server's name for assistants. Default: the authorization server's name. */
   name: z
-    .string({ error: 'must be a string: the server name that clients show' })
+    .string({ error: 'must be a string with the server name that clients show' })
     .min(1, 'is empty')
     .optional(),
   version: z
-    .string({ error: 'must be a string: the version of your tools' })
+    .string({ error: 'must be a string with the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
-  instructions: z.string({ error: 'must be a string: instructions for the model' }).optional(),
+  instructions: z.string({ error: 'must be a string with instructions for the model' }).optional(),
   resource: z
     .string({
       error: (issue) =>

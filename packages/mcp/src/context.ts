@@ -160,7 +160,7 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
       ? { key: 'oauth_server:audience', message: `must be the MCP resource: ${resource}` }
       : {
           key: 'oauth_server:resources',
-          message: `lacks ${resource}, the resource of the MCP endpoint ${path}`,
+          message: `does not contain ${resource}, the resource of the MCP endpoint ${path}; add it`,
         };
   throw new ConfigurationError([problem]);
 }

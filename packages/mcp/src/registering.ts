@@ -28,5 +28,5 @@ export function getEndpoint(call: string, things: string, path = MCP_PATH): McpS
   const found = endpoints.get(path);
   if (found !== undefined) return found;
   const known = [...endpoints.keys()].join(', ');
-  throw new Error(`${call}('${path}') names no MCP endpoint; the endpoints are ${known}`);
+  throw new Error(`${call}('${path}'): no MCP endpoint has this path. The endpoints are ${known}`);
 }

@@ -25,7 +25,10 @@ export class Siblings {
     const ending = routeEnding(path);
     const other = this.#paths.get(ending);
     if (other === path)
-      throw refused(path, 'has an MCP endpoint on this server already; choose another path');
+      throw refused(
+        path,
+        'is already the path of an MCP endpoint on this server; choose another path',
+      );
     if (other !== undefined)
       throw refused(path, `differs from ${other} only in punctuation; rename one of them`);
     this.#paths.set(ending, path);

@@ -19,9 +19,9 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
     .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
-      '\nExits with 1 when a check fails. It does not start a server or change anything. It ' +
-        'cannot check whether the vendor can reach this server, how fast the server responds, ' +
-        'the hosted images, or the certification.',
+      '\nThe exit status is 1 if a check fails. The command starts no server and changes ' +
+        'nothing. It cannot check the hosted images, the certification, how fast the server ' +
+        'responds, or whether the vendor can reach this server.',
     )
     .action(
       async ({
@@ -59,8 +59,8 @@ function notStarted(error: unknown): Check {
     part: 'application',
     ...failing(
       error instanceof Error ? error.message : String(error),
-      'fix the error that keeps the application from starting, then run this again; the ' +
-        'other checks need a running application',
+      'fix this error, so that the application can start. Then run this command again for ' +
+        'the other checks',
     ),
   };
 }

@@ -16,14 +16,17 @@ export const addAssistantSetup: AddCommands = (program, context) => {
   program
     .command('assistant:setup')
     .description(
-      'register the clients of the voice assistant; prints their ids and secrets (shown ' +
+      'register the clients of the voice assistant, and print their ids and secrets (shown ' +
         'only once)',
     )
     .option(
       '--migrate',
-      'first run the database migrations of the authorization server (no others)',
+      'first apply the database migrations of the authorization server, but no others',
     )
-    .option('--manifest <path>', 'export the listing to this file; the file must not exist yet')
+    .option(
+      '--manifest <path>',
+      'export the directory listing to this file, which must not exist yet',
+    )
     .option('--json', 'print only JSON to standard output')
     .action(
       async ({
@@ -68,8 +71,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           if (written !== null && json !== true) context.print(`Wrote ${written}.`);
           if (clients.some(({ state }) => state === 'differs')) {
             context.fail(
-              'At least one registered client differs from the configuration. It was not ' +
-                'changed; see above for how to fix it.',
+              'At least one registered client differs from the configuration, and was not ' +
+                'changed. The output above shows how to fix this.',
             );
           }
         } finally {
@@ -148,7 +151,7 @@ function exportListing(context: ConsoleContext, application: Application): strin
     return manifestText(application);
   } catch (error) {
     if (error instanceof ListingError)
-      context.fail(`The listing cannot be exported:\n${error.message}`);
+      context.fail(`The directory listing cannot be exported:\n${error.message}`);
     throw error;
   }
 }

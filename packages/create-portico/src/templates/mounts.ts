@@ -107,11 +107,11 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers;
     edits: [
       {
         where:
-          'the call of sveltekit() in vite.config, or kit in svelte.config.js. The hook checks where a form comes from',
+          'the sveltekit() call in vite.config, or kit in svelte.config.js. The hook in src/hooks.server checks the origin of forms instead',
         lines: ["csrf: { trustedOrigins: ['*'] },"],
       },
       {
-        where: 'the same file, if it uses adapter-auto: Portico needs a Node server',
+        where: 'the same file, if it uses adapter-auto, because Portico needs a Node server',
         lines: ["import adapter from '@sveltejs/adapter-node';"],
       },
     ],

@@ -20,8 +20,8 @@ const addCreate: AddCommands = (program, context) => {
   program
     .command('account:create')
     .description(
-      'create an account; without --password, creates a random password and prints it (shown ' +
-        'only once)',
+      'create an account. Without --password, the command creates a random password and ' +
+        'prints it (shown only once)',
     )
     .argument('<email>')
     .argument('<name>')
@@ -97,8 +97,8 @@ const addGrant: AddCommands = (program, context) => {
   program
     .command('account:grant')
     .description(
-      'give a permission to an account (a scope and the permission that it requires can have ' +
-        'different names)',
+      'give a permission to an account. The permission that a scope requires can have a ' +
+        'different name than the scope',
     )
     .argument('<email>')
     .argument('<permission>')
@@ -146,7 +146,7 @@ function unnamed(permission: string, { config }: Application): string | null {
   if (named.includes(permission)) return null;
   const all = named.join(', ') || 'none';
   return administrator === undefined
-    ? `no scope requires the permission ${permission}; the scopes require: ${all}`
+    ? `no scope requires the permission ${permission}; the scopes require these permissions: ${all}`
     : `no scope requires the permission ${permission}, and it is not ` +
         `oauth_server:admin_permission; known permissions: ${all}`;
 }

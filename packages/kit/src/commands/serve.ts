@@ -84,7 +84,7 @@ async function serve(
   warnings.push(...plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []));
   for (const warning of warnings) application.log.warning('{warning}', { warning });
   const lines = [
-    `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,
+    `Listening on ${server.url} (public URL: ${application.publicUrl}${application.basePath})`,
     `Logging to ${logDestination(application)}`,
     ...warnings.map((warning) => `Warning: ${warning}`),
   ];

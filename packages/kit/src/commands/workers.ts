@@ -89,7 +89,9 @@ export class Workers {
       if (this.#isStopping) return;
       await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
       for (const line of lines) this.#caller.note(line);
-      this.#caller.note(`${count} workers. To replace them one after another, send SIGHUP.`);
+      this.#caller.note(
+        `${count} workers are running. To replace them one after another, send SIGHUP.`,
+      );
     } catch {
       if (this.#isStopping) return;
       this.#isStopping = true;

@@ -94,7 +94,9 @@ export class Rounds {
   ): Promise<Readonly<Record<string, unknown>>> {
     const sealed = JSON.stringify({ id: round.id(), asked: requests, state } satisfies Sealed);
     if (sealed.length > LARGEST_STATE)
-      throw new RangeError(`The questions of ${tool.name} and their state are too long`);
+      throw new RangeError(
+        `The questions and the state that the tool ${tool.name} passes to ask() are too long`,
+      );
     return {
       resultType: 'input_required',
       inputRequests: requests,

@@ -62,7 +62,7 @@ interface Description {
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;
   if (title !== null && (typeof title !== 'string' || title === '')) {
-    throw new Error(`The title() of the tool ${name} is not a string`);
+    throw new Error(`The title() of the tool ${name} must return a string that is not empty`);
   }
   return {
     title,
@@ -82,7 +82,7 @@ function readAnnotations(name: string, annotations: ToolAnnotations): ToolAnnota
   const unknown = Object.keys(annotations).find((key) => !ANNOTATIONS.includes(key));
   if (unknown !== undefined) {
     throw new Error(
-      `The annotations() of the tool ${name} have ${unknown}, which MCP does not define`,
+      `The annotations() of the tool ${name} contain ${unknown}, which MCP does not define`,
     );
   }
   if (readAs('ToolAnnotations', annotations) === null) {

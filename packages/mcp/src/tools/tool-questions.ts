@@ -116,13 +116,14 @@ const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 function inputRequest(name: string, question: ToolQuestion): InputRequest {
   if (!NAME.test(name))
     throw new TypeError(
-      `The question ${JSON.stringify(name)} has no name of 1 to 64 of A-Z a-z 0-9 _ - .`,
+      `The name of the question ${JSON.stringify(name)} must begin with a letter and have at ` +
+        'most 64 of these characters: A-Z a-z 0-9 _ - .',
     );
   if ('method' in question) return clientRequest(name, question);
   if ('url' in question) {
     const { message, url } = question;
     if (typeof message !== 'string' || !isPage(url))
-      throw new TypeError(`The page of the question ${name} is not an https URL`);
+      throw new TypeError(`The question ${name} needs a message and the https URL of a page`);
     return { method: 'elicitation/create', params: { mode: 'url', message, url } };
   }
   const { message, schema } = question;
@@ -131,13 +132,15 @@ function inputRequest(name: string, question: ToolQuestion): InputRequest {
     params: { mode: 'form', message, requestedSchema: schema },
   } as const;
   if (readAs('ElicitRequest', request) !== null) return request;
-  throw new TypeError(`The question ${name} is not a form that MCP allows`);
+  throw new TypeError(
+    `The message or schema of the question ${name} does not describe a form that MCP allows`,
+  );
 }
 
 function clientRequest(name: string, { method, params }: ClientQuestion): InputRequest {
   const type = method === 'roots/list' ? 'ListRootsRequest' : 'CreateMessageRequest';
   if (readAs(type, { method, params }) !== null) return { method, params };
-  throw new TypeError(`The question ${name} is not a ${method} of MCP`);
+  throw new TypeError(`The question ${name} is not a valid ${method} request of MCP`);
 }
 
 function isPage(text: string): boolean {

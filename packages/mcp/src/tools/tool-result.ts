@@ -73,15 +73,17 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
     Record<string, unknown>
   >;
   if (!Array.isArray(sent['blocks']))
-    throw new TypeError('content() needs a list of content blocks');
+    throw new TypeError('content() must get a list of content blocks');
   const content = sent['blocks'].map((block: unknown, index) => {
     const checked = readAs('ContentBlock', block);
     if (checked !== null) return checked;
-    throw new TypeError(`Block ${index} of content() is not an MCP content block`);
+    throw new TypeError(
+      `Block ${index} in the list that content() gets is not an MCP content block`,
+    );
   });
   if (sent['structuredContent'] === null) return { content };
   if (!isMap(sent['structuredContent'])) {
-    throw new TypeError('The structured content of content() is not an object');
+    throw new TypeError('The structured content that content() gets must be an object');
   }
   return { content, ...structured(sent['structuredContent']) };
 }

@@ -178,7 +178,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
   }
   const description: unknown = tool.description();
   if (typeof description !== 'string')
-    throw new Error(`The description() of the tool ${name} is not a string`);
+    throw new Error(`The description() of the tool ${name} must return a string`);
   // Clients get the schema with well-formed text, so check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {

@@ -292,8 +292,7 @@ export class StartedApplication implements Application {
   }
 
   protected requireRegistering(what: string): void {
-    if (this.phase === 'started')
-      throw new Error(`${what} can only be added while the application registers its parts`);
+    if (this.phase === 'started') throw new Error(`${what} can be added only in register()`);
   }
 
   protected add(route: Route): void {

@@ -121,7 +121,8 @@ describe('validating configuration', () => {
   test('names the package of a key whose feature is not listed', () => {
     const section = { oauth_server: { imported_pbkdf2_iterations: 5 } };
     expect(() => validateConfig(section, { oauth_server: z.strictObject({}) })).toThrow(
-      'oauth_server:imported_pbkdf2_iterations: needs the package @portico/import; install it and add features: [importing]',
+      'oauth_server:imported_pbkdf2_iterations: needs the package @portico/import; install ' +
+        'it and pass features: [importing] to oauthServer()',
     );
   });
 });

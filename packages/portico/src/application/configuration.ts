@@ -142,7 +142,9 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
       : [
           {
             key,
-            message: 'must be a plugin; pass what oauthServer() or another plugin function returns',
+            message:
+              'must be a plugin: pass the return value of oauthServer() or of another plugin ' +
+              'function',
           },
         ];
   });

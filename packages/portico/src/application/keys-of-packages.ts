@@ -19,5 +19,8 @@ const KEYS: Readonly<Record<string, PackagedFeature>> = {
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';
-  return `needs the package ${found.name}; install it and add features: [${found.feature}]`;
+  return (
+    `needs the package ${found.name}; install it and pass features: [${found.feature}] to ` +
+    'oauthServer()'
+  );
 }

@@ -16,7 +16,7 @@ const sameEverywhere = {
   base_path_stripped: trueOrFalse.default(false),
   csrf_exempt_routes: z
     .record(z.string(), trueOrFalse, {
-      error: 'must be an object with route names as keys and true or false as values',
+      error: 'must be an object that maps route names to true or false',
     })
     .default({}),
   database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
@@ -44,7 +44,7 @@ const sameEverywhere = {
     .min(1024, 'must be at least 1024 bytes')
     .default(1024 * 1024),
   trusted_proxies: z
-    .int({ error: 'must be a number: how many proxies are in front of the application' })
+    .int({ error: 'must be the number of proxies in front of the application' })
     .min(0, 'must be 0 or more')
     .default(0),
   sign_in_scripts: trueOrFalse.default(false),

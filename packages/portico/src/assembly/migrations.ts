@@ -60,7 +60,7 @@ function migrationsOfFeatures(
       if (!name.startsWith(prefix) || !NUMBERED.test(name.slice(prefix.length)))
         throw new Error(
           `The feature ${feature.name} adds the migration ${name}; its name must begin with ` +
-            `${prefix}0001_, or with a higher number`,
+            `${prefix}0001_ or a higher number`,
         );
     }
     return steps;

@@ -223,6 +223,6 @@ async function signable(
   throw new OAuthError(
     'invalid_scope',
     `The scope openid cannot be granted: the server has ${key}.`,
-    `there is ${key} in ${config.key_path}; run ${command}`,
+    `there is ${key} in ${config.key_path}; to create one, run ${command}`,
   );
 }

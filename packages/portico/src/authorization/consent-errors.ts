@@ -21,7 +21,7 @@ export function answeredBefore(
   const [key, detail] =
     outcome === 'allowed'
       ? (['error.allowed_before', 'the consent request was already allowed'] as const)
-      : (['error.denied_before', 'the consent request was denied before'] as const);
+      : (['error.denied_before', 'the consent request was already denied'] as const);
   return new AuthorizationPageError(page(key, { path: accessPath }), detail, {
     link: { href: accessPath, text: { key: 'applications.title' } },
   });

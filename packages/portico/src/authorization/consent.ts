@@ -81,7 +81,7 @@ export class Consent {
     // has ended or no longer covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null)
-      throw notAnswerable('the consent request was removed at the same moment');
+      throw notAnswerable('the consent request was removed before its page could be shown');
     if (request.silent !== true || 'response' in presented) return presented;
     if (saved !== null) await this.#saved.end(saved);
     return { response: notSilent(request, client) };

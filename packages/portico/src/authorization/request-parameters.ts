@@ -137,7 +137,7 @@ export function requirePkce(parameters: Parameters): string {
 function pkceProblem(challenge: string | undefined, method: string | undefined): string {
   if (challenge === undefined) return 'no code_challenge was sent';
   return method === undefined
-    ? 'no code_challenge_method was sent, which means plain'
+    ? 'no code_challenge_method was sent, so the method is plain'
     : `the code_challenge_method is ${quoted(method)}`;
 }
 

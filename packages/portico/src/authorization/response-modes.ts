@@ -53,7 +53,7 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     if (responseMode === QUERY) return null;
     const mode = this.#others.get(responseMode);
     if (mode === undefined)
-      throw notAnswerable(`this server no longer has the response_mode ${responseMode}`);
+      throw notAnswerable(`this server no longer supports the response_mode ${responseMode}`);
     return mode;
   }
 

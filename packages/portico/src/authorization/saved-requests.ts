@@ -91,7 +91,7 @@ export class SavedRequests {
   /** Returns the error for a request that was answered, ended or expired after Portico read it. */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
-    return notAnswerable('the consent request was shown with other scopes at the same moment');
+    return notAnswerable('the consent request was shown again with other scopes at the same time');
   }
 
   /**
@@ -153,7 +153,7 @@ export class SavedRequests {
     if (isConsentToken(csrfToken, requestId, visitor)) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
-    throw notAccepted('the csrf_token does not belong to this request and browser session');
+    throw notAccepted('the csrf_token does not match this request and browser session');
   }
 
   /** Ends the request without an answer. */
@@ -173,7 +173,8 @@ function asShown(saved: ConsentRequest, client: Client): Client {
 
 const ANOTHER_SECRET =
   'The browser secret has changed since the consent page for the client {clientId} was shown. ' +
-  'If the page was open in only one browser, and no other person signed in, then the sign-in ' +
-  'started a new session without the old secret. Remove Host.browserSecret, so that Portico ' +
-  'sets a cookie. Or keep the secret in the new session (keepSessionInfo: true for passport, ' +
+  'Unless the page was open in another browser or another person signed in, the sign-in ' +
+  'has started a new session without the old secret. To fix this, remove ' +
+  'Host.browserSecret, so that Portico sets a cookie. Or keep the secret in the new ' +
+  'session (keepSessionInfo: true for passport, ' +
   'session.regenerate([...]) for @fastify/session). See docs/host-contract.md';

@@ -21,7 +21,7 @@ const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
 
 /** Returns the response to `prompt=none` if the consent page is needed. */
 export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
-  const detail = 'prompt=none, and no remembered consent covers the request';
+  const detail = 'the client sent prompt=none, but no remembered consent covers the request';
   return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);
 }
 
@@ -30,7 +30,7 @@ export function notSignedInSilently(
   asked: AuthorizationRequest,
   client: Client,
 ): AuthorizationResponse {
-  const detail = 'prompt=none, and the person must sign in or authenticate again';
+  const detail = 'the client sent prompt=none, but the person must sign in or authenticate again';
   return silentRefusal(asked, client, 'login_required', 'The person must sign in.', detail);
 }
 

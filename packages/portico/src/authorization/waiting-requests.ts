@@ -244,7 +244,7 @@ function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): reado
 function noRoom(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.too_many_waiting'),
-    'too many long requests of people who are not signed in are waiting',
+    'too many long requests are waiting for people to sign in',
     { retryAfter: TRY_AGAIN },
   );
 }

@@ -156,8 +156,8 @@ export class ClientProofs {
     if (active === null) return whyNotActive();
     return keys?.workload === undefined
       ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
-      : 'the client is a workload, but the iss or the client_assertion_type does not belong ' +
-          'to its issuer';
+      : 'the client is a workload, but the iss or the client_assertion_type does not match its ' +
+          'issuer';
   }
 
   async #judge(

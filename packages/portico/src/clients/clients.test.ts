@@ -444,7 +444,8 @@ describe('unblocking the URL of a document', () => {
     await clients.revoke(id);
     await expect(clients.unblock(id)).rejects.toThrow(
       refusal(
-        'Only a document URL can be unblocked; other clients stay revoked. Register a new client instead',
+        'Only the URL of a client document can be unblocked; other clients stay revoked. ' +
+          'Register a new client instead',
       ),
     );
     await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow(

@@ -246,8 +246,8 @@ export class Clients {
     const client = await this.#requireKnown(url);
     if (client.registeredBy !== 'document' || this.#source === null) {
       throw new RegistrationError(
-        'Only a document URL can be unblocked; other clients stay revoked. Register a new ' +
-          'client instead',
+        'Only the URL of a client document can be unblocked; other clients stay revoked. ' +
+          'Register a new client instead',
       );
     }
     if (!(await this.#source.unblock(url))) throw new RegistrationError('This URL is not blocked');

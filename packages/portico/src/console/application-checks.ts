@@ -22,7 +22,8 @@ export function examineLoginRoute({
   if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
-    'pass accounts to the application. Or set oauth_server:login_route to its sign-in route',
+    'pass accounts to the application. Or set oauth_server:login_route to the route of ' +
+      'your sign-in page',
   );
 }
 
@@ -56,7 +57,7 @@ export async function examineEndpoints(
     return ok(`this process serves ${url}${online ? '' : ADD_ONLINE}`);
   return failing(
     `${url} returns ${response.status} instead of the server's metadata`,
-    'find the application route or hook that sends this response',
+    'find out which route or hook of the application sends this response',
   );
 }
 

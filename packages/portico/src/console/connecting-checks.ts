@@ -95,7 +95,7 @@ async function examineMetadata(
     failing(
       `${url} returns ${response.status} instead of the metadata of ${audience}, which ` +
         'clients use to find this server',
-      'find the application route or hook that sends this response',
+      'find out which route or hook of the application sends this response',
     ),
   ];
 }

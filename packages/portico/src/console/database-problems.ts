@@ -29,7 +29,11 @@ export function findRefusal({ database, pool = null }: Connected, error: unknown
   const reason = error.message.replace(/\.$/, '');
   return pool === null
     ? { key: 'database', message: `does not work: ${reason}`, remedy }
-    : { key: 'database_url', message: `does not work (DATABASE_URL sets it): ${reason}`, remedy };
+    : {
+        key: 'database_url',
+        message: `does not work (its value comes from DATABASE_URL): ${reason}`,
+        remedy,
+      };
 }
 
 /** Like `findRefusal`, but returns a ConfigurationError. */

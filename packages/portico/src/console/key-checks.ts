@@ -37,8 +37,8 @@ async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   return [
     failing(
       `staged keys in ${files.directory} cannot be read: ${faults.join(', ')}`,
-      'make them readable only for the user that runs the server. Or remove them and run npx ' +
-        'portico oauth:keys:rotate again',
+      'make these files readable for the user that runs the server, but not for other users. ' +
+        'Or remove them and run npx portico oauth:keys:rotate again',
     ),
   ];
 }

@@ -9,10 +9,12 @@ const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 const endpoint = z.strictObject(
   {
     name: z
-      .string({ error: 'must be a string: the endpoint name that clients show' })
+      .string({ error: 'must be a string with the endpoint name that clients show' })
       .min(1, 'is empty')
       .optional(),
-    instructions: z.string({ error: 'must be a string: instructions for the model' }).optional(),
+    instructions: z
+      .string({ error: 'must be a string with instructions for the model' })
+      .optional(),
     scopes_supported: z
       .array(z.string({ error: 'must be a scope name' }), {
         error: 'must be a list of scope names',

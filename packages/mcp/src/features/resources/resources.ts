@@ -111,7 +111,9 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:; ?[\w-]+=[\w!#$
 function readResource(resource: ResourceInterface): RegisteredResource {
   const uri: unknown = resource.uri();
   if (typeof uri !== 'string' || uri.length > LONGEST_URI || !URI.test(uri)) {
-    throw new Error(`The uri() of a resource is not an absolute URI: ${JSON.stringify(uri)}`);
+    throw new Error(
+      `The uri() of a resource must return an absolute URI, not ${JSON.stringify(uri)}`,
+    );
   }
   // An invalid `scope` must not make the resource public.
   if ('scope' in resource && typeof resource.scope !== 'function') {
@@ -121,7 +123,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   }
   const mimeType = readText(uri, 'mimeType', resource);
   if (mimeType !== null && !MEDIA_TYPE.test(mimeType)) {
-    throw new Error(`The mimeType() of the resource ${uri} is not a media type`);
+    throw new Error(`The mimeType() of the resource ${uri} must return a media type`);
   }
   const name = readText(uri, 'name', resource);
   if (name === null) throw new Error(`The resource ${uri} has no name()`);
@@ -145,5 +147,5 @@ function readText(
   if (typeof resource[member] !== 'function') return null;
   const text: unknown = resource[member]();
   if (typeof text === 'string' && text !== '') return text;
-  throw new Error(`The ${member}() of the resource ${uri} is not a string`);
+  throw new Error(`The ${member}() of the resource ${uri} must return a string that is not empty`);
 }

@@ -13,7 +13,7 @@ export const securitySchemes: McpFeature = {
   config: securitySchemesShape,
   problems: ({ security_schemes: isOn }: McpConfig, challenges) =>
     isOn === true && !challenges
-      ? [{ key: 'mcp:security_schemes', message: 'needs mcp:oauth:challenge; set that to true' }]
+      ? [{ key: 'mcp:security_schemes', message: 'needs mcp:oauth:challenge to be true' }]
       : [],
   start: ({ config, challenges }): McpContribution => ({
     isOffered: () => config.security_schemes === true && config.oauth.challenge,

@@ -54,7 +54,9 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
-      .description('register an application; prints its client id and its secret (shown only once)')
+      .description(
+        'register an application, and print its client id and its secret (shown only once)',
+      )
       .argument('<name>', 'the name that people will see');
     addKindOptions(command);
     addKeyOptions(command, choices);
@@ -87,8 +89,8 @@ function addKindOptions(command: Command): void {
     )
     .option(
       '--grant <grant>',
-      'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +
-        'default with a redirect URI: authorization_code and refresh_token',
+      'a grant type: authorization_code, refresh_token, client_credentials or introspection ' +
+        '(repeatable). Default with a redirect URI: authorization_code and refresh_token',
       collect,
     )
     .option(

@@ -30,7 +30,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
         context.fail(
-          'With --overlap 0, the application could not authenticate until it has the new ' +
+          'With --overlap 0, the application cannot authenticate until it has the new ' +
             'secret. If you want this, use --now',
         );
       const { clients } = await openServer(context);

@@ -106,7 +106,7 @@ function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
 function provesItself({ client, secret }: ShownClient): string {
   const { keys } = client;
   if (keys?.workload !== undefined)
-    return `as workload ${keys.workload.subject}, with tokens of ${keys.workload.issuer}`;
+    return `as the workload ${keys.workload.subject}, with tokens from ${keys.workload.issuer}`;
   if (keys !== null) {
     const algorithm = keys.algorithm === null ? '' : `, only with ${keys.algorithm}`;
     const place =

@@ -52,7 +52,7 @@ export const addClientUpdate =
     command.option('--json', 'print only JSON to standard output');
     const replaces = (text: string, shape: FieldShape) =>
       shape === 'texts'
-        ? `${text}; replaces all existing values; an empty value removes them`
+        ? `${text}; this replaces all existing values, and an empty value removes them`
         : `${text}; an empty value removes it`;
     addFieldOptions(command, fields, replaces, true);
     command
@@ -94,7 +94,8 @@ function addAccessOptions(command: Command): void {
     )
     .option(
       '--add-grant <grant>',
-      'authorization_code, refresh_token, client_credentials or introspection (repeatable)',
+      'add a grant type: authorization_code, refresh_token, client_credentials or ' +
+        'introspection (repeatable)',
       collect,
     )
     .option(

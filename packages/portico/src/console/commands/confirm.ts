@@ -19,7 +19,8 @@ export async function requireYes(
   if (yes) return;
   if (!process.stdin.isTTY)
     context.fail(
-      `${question} This command asks for confirmation, but there is no terminal. Add --yes.`,
+      `${question} This command asks for confirmation, but there is no terminal. To confirm, ` +
+        'add --yes.',
     );
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {

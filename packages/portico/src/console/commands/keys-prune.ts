@@ -6,9 +6,7 @@ import { orFail } from './or-fail.ts';
 export const addKeysPrune: AddCommands = (program, context) => {
   program
     .command('oauth:keys:prune')
-    .description(
-      'remove keys that stopped signing long enough ago; keeps the newest key of each algorithm',
-    )
+    .description('remove old keys (see --older-than), but keep the newest key of each algorithm')
     .option(
       '--older-than <span>',
       'remove only keys that stopped signing at least this long ago, such as 30d (default: ' +

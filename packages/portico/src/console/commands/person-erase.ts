@@ -9,7 +9,7 @@ export const addPersonErase: AddCommands = (program, context) => {
     .command('oauth:person:erase')
     .description(
       'remove everything stored about a person: authorizations, consent requests and the ' +
-        'subject (sub). Applications then no longer recognise the person, and stored audit ' +
+        'subject (sub). Applications then no longer recognize the person, and stored audit ' +
         'events show a pseudonym',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
@@ -49,5 +49,5 @@ const HELP = `
 This does not remove the account, which belongs to the application. If the person allows applications again, these applications
 see a new person. To prevent this, remove or suspend the account first. Your own log and audit events are not changed.
 
-You can stop the command and run it again. It then removes the rest. If a request is answered while the command runs, it may write an
+If you stop the command before it has finished, run it again to remove the rest. If a request is answered while the command runs, it may write an
 audit event afterwards. In that case, run the command again.`;

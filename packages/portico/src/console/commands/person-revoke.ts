@@ -39,4 +39,4 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     });
 };
 
-const AGAIN = '\nYou can stop the command and run it again. It then ends the rest.';
+const AGAIN = '\nIf you stop the command before it has finished, run it again to revoke the rest.';

@@ -16,7 +16,7 @@ export const addRestored: AddCommands = (program, context) => {
       const { access } = await openServer(context);
       await requireYes(
         context,
-        'All authorizations and all tokens of all applications will end.',
+        'This command ends all authorizations and all tokens of all applications.',
         yes,
       );
       const ended = await context.progress('Ending authorizations', (report) =>

@@ -12,7 +12,7 @@ export const addServerDoctor: AddCommands = (program, context) => {
       'also check the public address: the issuer, the key set, and what the proxies forward',
     )
     .option('--json', 'print only JSON to standard output')
-    .addHelpText('after', '\nExits with 1 when a check fails. It changes nothing.')
+    .addHelpText('after', '\nThe exit status is 1 if a check fails. The command changes nothing.')
     .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
       const examination = async () => {
         const application = await context.application();

@@ -21,7 +21,7 @@ export const addServerSetup: AddCommands = (program, context) => {
       context.print(
         report.missing.length === 0
           ? 'The authorization server is ready.'
-          : 'Fix this, then run the command again.',
+          : 'Fix these problems, then run the command again.',
       );
     });
 };

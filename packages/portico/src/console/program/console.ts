@@ -97,7 +97,9 @@ function reportWithoutApplication(error: unknown): string {
     part: 'application',
     outcome: 'failing',
     detail: error instanceof Error ? error.message : inspect(error),
-    remedy: 'see standard error and fix the problem; the other checks need a running application',
+    remedy:
+      'fix the problem (see standard error), so that the application can start. Then run ' +
+      'this command again for the other checks',
   };
   return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
 }
@@ -108,9 +110,13 @@ function createProgram(io: ConsoleIo): Command {
     .usage('[--app <file>] <command>')
     .option(
       '--app <file>',
-      'the file that defines the application (default: searched for from the current folder)',
+      'the file that defines the application (default: searched for in the current folder ' +
+        'and the folders above it)',
     )
-    .option('--config <file>', 'like --app, but for a file that only these commands use')
+    .option(
+      '--config <file>',
+      'the same as --app, for a file such as portico.config.ts that only these commands use',
+    )
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })

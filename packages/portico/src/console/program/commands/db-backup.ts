@@ -16,7 +16,7 @@ export const addDbBackup: AddCommands = (program, context) => {
       'copy the SQLite database to a new file. The server can keep running. For PostgreSQL and ' +
         'MariaDB, use their own backup tools',
     )
-    .argument('<file>', 'the new file; must not exist')
+    .argument('<file>', 'the new file, which must not exist yet')
     .action(async (file: string) => {
       const { database } = await context.application();
       const { copying } = getDialect(database);
