@@ -435,7 +435,7 @@ describe('delivery', () => {
       await signOut(ada);
       await settled();
       expect(receiver.tokens).toHaveLength(1);
-      const reason = `the response to the logout token has the status ${status}`;
+      const reason = `the client responded to the logout token with the status ${status}`;
       const kind = 'back_channel_logout';
       const listed = await portal.server.outbox.list({ receiver: client.id });
       expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);

@@ -871,7 +871,10 @@ describe('a missing schema', () => {
           cwd: PORTAL,
           env: { STORAGE_DIR: empty, PORT: '0' },
         });
-        expectRefusal(result, 'The schema is not applied. Run npx portico db:migrate up');
+        expectRefusal(
+          result,
+          'Some database migrations are not applied. Run npx portico db:migrate up',
+        );
       } finally {
         await rm(empty, { recursive: true, force: true });
       }

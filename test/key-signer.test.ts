@@ -157,7 +157,7 @@ describe('a KeySigner', () => {
     expect(checks.find(({ part }) => part === 'signing key')).toMatchObject({
       outcome: 'ok',
       detail: expect.stringMatching(
-        /^module RS256 signs by a KeySigner; module ES256 signs ES256 by a KeySigner; /,
+        /^module RS256 signs through a KeySigner; module ES256 signs ES256 through a KeySigner; /,
       ) as string,
     });
   });

@@ -555,7 +555,7 @@ describe('a rule that starts to apply after a question was shown', () => {
     ];
     const clientId = await accepting.newClient();
     const question = await accepting.ask(ada, clientId);
-    await expectRefused(requiring, ada, question, 'is require, and the request was not pushed');
+    await expectRefused(requiring, ada, question, 'is require, but the request was not pushed');
     expect(answerOf(await accepting.answer(ada, question)).has('code')).toBe(true);
     const pushed = await accepting.push(ada, clientId);
     expect((await requiring.reload(ada, pushed)).status).toBe(200);

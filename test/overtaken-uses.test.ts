@@ -187,7 +187,7 @@ describe('a code that is presented and at the same time', () => {
         tokens = await tokensOf(await exchange());
       },
     );
-    await expectRefused(strict, response, `the code belongs to the client ${client.id}`);
+    await expectRefused(strict, response, `the code was issued to the client ${client.id}`);
     expect(await isActive(strict, tokens as Tokens)).toBe(true);
     expect(typesOf(strict)).toEqual(['tokens_issued']);
   });

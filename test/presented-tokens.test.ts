@@ -242,7 +242,7 @@ describe('the proof of a key is refused, and the log says why', () => {
       'of another key',
       () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
       'invalid_token',
-      'the token is bound to a key other than that of the proof',
+      'the proof was signed with a different key than the one that the token is bound to',
     ],
     [
       'for another method',
@@ -327,7 +327,8 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(() => found.run(() => token().requireUsable())).toThrow(
       expect.objectContaining({
         code: 'invalid_dpop_proof',
-        detail: 'lookUpToken() got no request; pass the request with the proof',
+        detail:
+          'lookUpToken() was called without a request; pass the request that contains the proof',
       }) as Error,
     );
   });

@@ -160,7 +160,7 @@ describe('the log names the exact reason, while the client gets one answer for a
       'the refresh token is unknown',
     );
     expect(await reasonFor(await refresh(portal, other, tokens.refresh_token))).toBe(
-      `the refresh token belongs to the client ${client.id}`,
+      `the refresh token was issued to the client ${client.id}`,
     );
     await portal.suspend(ADA);
     expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(

@@ -320,7 +320,7 @@ describe('a client whose algorithm has no key any more', () => {
       expect(await check()).toEqual({
         part: 'signing key',
         outcome: 'failing',
-        detail: `oauth_server:key_path: these clients cannot get openid, because ${portal.server.config.key_path} has no key for their algorithm: ${client.id} (ES256)`,
+        detail: `oauth_server:key_path: these clients cannot get the scope openid, because ${portal.server.config.key_path} has no key for their algorithm: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
       // Without openid, or without the grant for openid, the server signs no ID token for the

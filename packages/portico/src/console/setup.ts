@@ -56,7 +56,10 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
     return [`no client is registered; ${howToHaveClients(server)}`];
   } catch (error) {
     host.log.warning('The schema cannot be read: {exception}', { exception: error });
-    return ['the schema cannot be read; run npx portico db:migrate up (for details, see the log)'];
+    return [
+      'the database schema cannot be read; run npx portico db:migrate up (for details, see the ' +
+        'log)',
+    ];
   }
 }
 

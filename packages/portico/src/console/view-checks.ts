@@ -157,14 +157,15 @@ function problemOfForm(
   if (lacking.length > 0) {
     const names = lacking.map(([name]) => name).join(', ');
     return failing(
-      `the form in oauth/consent does not have ${names}, so Portico cannot accept its answers`,
+      `the form in the view oauth/consent does not have ${names}, so Portico cannot accept its ` +
+        'answers',
       "copy these fields from Portico's own view",
     );
   }
   if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
     const { authorize } = browserPaths(server);
     return failing(
-      `the form in oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
+      `the form in the view oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
       "use the view's action variable, as Portico's own view does",
     );
   }

@@ -20,7 +20,7 @@ const REVOKED_TOKEN =
   'the access token from the first use of the code or refresh token was revoked in the meantime';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
-  return `the ${what} belongs to the client ${family.clientId}`;
+  return `the ${what} was issued to the client ${family.clientId}`;
 }
 
 /**

@@ -165,8 +165,7 @@ describe('a request_uri', () => {
   test('of ours must come alone, with one client_id', () => {
     const { idOf } = start();
     const other =
-      'the authorization request also has a second request_uri, a request object or a second ' +
-      'client_id';
+      'the authorization request has a second request_uri, a request object or a second client_id';
     for (const more of [
       `request_uri=${OURS}`,
       'request_uri=x',
