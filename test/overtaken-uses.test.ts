@@ -206,7 +206,7 @@ describe('a code that is presented and at the same time', () => {
       await expectRefused(
         strict,
         response,
-        'the account no longer exists, or may no longer sign in',
+        'the account no longer exists, or is no longer allowed to sign in',
       );
     } finally {
       await portal.restore(GRACE);

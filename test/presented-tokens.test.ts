@@ -129,7 +129,7 @@ async function refusal(at: RunningPortal, asked: Promise<Response>) {
 }
 
 const UNKNOWN = 'the token is unknown: never issued here, revoked, or expired long ago';
-const OTHER_SCHEME = 'the Authorization header is not of the scheme Bearer';
+const OTHER_SCHEME = 'the Authorization header does not use the scheme Bearer';
 const ILL_FORMED = 'the bearer token is not well formed';
 const UNBOUND = 'the token is not bound to a key';
 const BOUND = 'the token is bound to a key, but was sent with the scheme Bearer';
@@ -224,7 +224,7 @@ describe('a token is refused, and the log says why', () => {
       ['introspection', changed.id],
     );
     expect(await detailOf(other)).toBe(
-      'the client of the token is no longer registered for the grant that gave it',
+      'the client of the token is no longer registered for the grant that the token was issued with',
     );
   });
 });

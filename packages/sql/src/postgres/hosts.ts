@@ -83,8 +83,8 @@ function requireHost(name: string, index: number, { length }: readonly string[])
   const [match, port = '5432'] = HOST.exec(name) ?? [];
   if (match === undefined || Number(port) < 1 || Number(port) > 65_535)
     refuse(
-      `names ${length} servers, but server ${index + 1} is neither host nor host:port (write ` +
-        `an IPv6 address in brackets); ${ESCAPES}`,
+      `lists ${length} servers, but server ${index + 1} is not written as host or host:port ` +
+        `(write an IPv6 address in brackets); ${ESCAPES}`,
     );
 }
 

@@ -140,7 +140,7 @@ describe('a pushed request', () => {
       message: 'Too many pushed requests are waiting; try again later.',
       tooMuch: true,
       retryAfter: 60,
-      detail: 'the budget for requests of unknown clients is used up',
+      detail: 'too many pushed requests of public or unverified clients are waiting',
     });
     expect(ticks.count).toBe(0);
   });

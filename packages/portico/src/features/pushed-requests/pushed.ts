@@ -116,7 +116,7 @@ function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
 function noRoom(): NotNowError {
   return new NotNowError('Too many pushed requests are waiting; try again later.', {
     tooMuch: true,
-    detail: 'the budget for requests of unknown clients is used up',
+    detail: 'too many pushed requests of public or unverified clients are waiting',
     retryAfter: LIFETIME,
   });
 }

@@ -259,7 +259,7 @@ describe('A client that registers itself', () => {
     expect(await errorOf(register())).toEqual(['all', 5]);
     state.refuses = { reason: 'token' };
     expect(await errorOf(register({}, letIn('a')))).toEqual(
-      unusable('the initial access token was used up, or ended, at the same moment'),
+      unusable('the initial access token was used up or became invalid during this request'),
     );
     expect(events).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe('A registration', () => {
       tokenHash(one.registrationAccessToken),
     ]) {
       expect(await errorOf(find(one.client.id, token))).toEqual(
-        unusable(`the registration access token does not belong to the client ${one.client.id}`),
+        unusable(`the registration access token is not valid for the client ${one.client.id}`),
       );
     }
   });

@@ -24,7 +24,7 @@ export async function examineWorkloads(
   return [
     isOn
       ? failing(
-          `the issuer of these workloads is not trusted for clients, ${clientsThen}`,
+          `the issuer of these workloads is not trusted to authenticate clients, ${clientsThen}`,
           "add it to oauth_server:trusted_issuers with asserts: ['clients'], or revoke these " +
             'clients (npx portico oauth:client:revoke)',
         )
