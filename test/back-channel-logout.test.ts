@@ -514,7 +514,7 @@ describe('delivery', () => {
       outbox.start();
       await expect.poll(waiting, { timeout: 60_000 }).toBe(100);
       const reason =
-        'too many requests were sent to client.example within a minute, or are being sent';
+        'too many requests were sent to client.example within a minute, or are being sent now';
       await expect
         .poll(async () => (await outbox.list({}, { limit: 1000 })).map((each) => each.reason))
         .toContain(reason);

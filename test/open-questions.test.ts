@@ -755,7 +755,7 @@ describe('a request that does not lead to a question', () => {
       { grants: 'client_credentials refresh_token' },
       {},
       'unauthorized_client',
-      'the client is registered for client_credentials, refresh_token',
+      'the client is registered only for client_credentials, refresh_token',
     ],
     [
       'of a client that has to push',

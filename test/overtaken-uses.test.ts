@@ -301,7 +301,7 @@ describe('a refresh token that another request uses at the same time', () => {
     await begin(lenient);
     const { response, second } = await overtake({ scope: 'notes:read' });
     const detail =
-      'the refresh token was used for "notes:read", and is now sent for "openid", "profile", "email", "notes:read", "notes:write"';
+      'the refresh token was used for "notes:read", but is now sent for "openid", "profile", "email", "notes:read", "notes:write"';
     await expectRefused(at, response, detail, 'invalid_scope');
     expect(await isActive(at, second)).toBe(true);
   });

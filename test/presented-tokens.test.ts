@@ -565,7 +565,11 @@ describe('introspection', () => {
     );
     for (const [form, headers, detail] of [
       [{ client_id: known.id }, {}, 'the client is public, so it cannot prove its identity'],
-      [{}, { Authorization: basic(service) }, 'the client is registered for client_credentials'],
+      [
+        {},
+        { Authorization: basic(service) },
+        'the client is registered only for client_credentials',
+      ],
     ] as const) {
       const body = new URLSearchParams({ token: unbound, ...form });
       const response = await fetch(`${portal.url}/oauth/introspect`, {

@@ -255,7 +255,7 @@ describe('the log names the exact reason, while the client gets one answer for a
       body: new URLSearchParams({ client_id: client.id, client_secret: client.secret, token: 'x' }),
     });
     expect(await reasonFor(asked)).toBe(
-      'the client is registered for authorization_code, refresh_token',
+      'the client is registered only for authorization_code, refresh_token',
     );
   });
 

@@ -70,8 +70,7 @@ async function examineIssuer(
   if (document.issuer === server.issuer) return ok(`${url} returns this server's issuer`);
   return failing(
     `${url} returns the issuer ${JSON.stringify(document.issuer)}, but the issuer of this ` +
-      'process is ' +
-      server.issuer,
+      `process is ${server.issuer}`,
     'set public_url (PUBLIC_URL) to the same value in every process, and make sure that ' +
       'requests to this address reach these processes',
   );

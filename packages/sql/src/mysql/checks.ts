@@ -239,7 +239,7 @@ async function examineTables({ database }: ExaminedDatabase): Promise<readonly F
           )
         : null,
     ],
-    `${rows.length} use InnoDB, each with a primary key`,
+    `${rows.length} tables use InnoDB, and each has a primary key`,
   );
 }
 

@@ -113,7 +113,9 @@ class DeviceCodeGrant implements TokenGrant {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);
     if (held.length > 0) return held;
-    throw denied(`the person has no permission for the allowed scopes: ${quotedList(inForce)}`);
+    throw denied(
+      `the person has no permission for any of the allowed scopes: ${quotedList(inForce)}`,
+    );
   }
 }
 

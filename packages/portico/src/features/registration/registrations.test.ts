@@ -318,7 +318,7 @@ describe('A client that registers itself', () => {
 });
 
 describe('A registration', () => {
-  const UNKNOWN = unusable('no active client that registered itself has this client_id');
+  const UNKNOWN = unusable('no active, self-registered client has this client_id');
 
   test('is found by its own token', async () => {
     const { register, find } = start();

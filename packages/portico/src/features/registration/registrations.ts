@@ -140,7 +140,7 @@ export class Registrations {
     );
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
-      throw unusable('no active client that registered itself has this client_id');
+      throw unusable('no active, self-registered client has this client_id');
     }
     if (!isRight) {
       throw unusable(`the registration access token is not valid for the client ${client.id}`);
