@@ -482,7 +482,10 @@ describe('delivery', () => {
     await expect
       .poll(() => outbox.list({ receiver: client.id }))
       .toMatchObject([
-        { state: 'waiting', reason: 'the response to the logout token has the status 500' },
+        {
+          state: 'waiting',
+          reason: 'the client responded to the logout token with the status 500',
+        },
       ]);
     await outbox.discard({ receiver: client.id });
   });

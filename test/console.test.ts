@@ -167,7 +167,7 @@ describe('oauth:client:create', () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'oauth_server:registration is off, so no client can register with it yet',
+      'oauth_server:registration is off, so no client can register with this token yet',
     );
   });
 

@@ -69,7 +69,10 @@ describe('database_url', () => {
       'postgres://app:hunter2@one,two:0/app',
       'lists 2 servers, but server 2 is not written as host or host:port',
     ],
-    ['postgres://app:hunter2@one:65536,two/app', 'but server 1 is neither host nor host:port'],
+    [
+      'postgres://app:hunter2@one:65536,two/app',
+      'but server 1 is not written as host or host:port',
+    ],
     [
       'postgres://app:hunter2@::1,two/app',
       'but server 1 is not written as host or host:port (write an IPv6 address',

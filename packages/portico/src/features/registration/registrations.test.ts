@@ -499,7 +499,7 @@ describe('A registration update', () => {
     const { register, replace, change, rows, state, events } = start();
     const made = await register();
     state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
-    expect((await errorOf(replace(made)))[1]).toMatch(/^no active client/);
+    expect((await errorOf(replace(made)))[1]).toMatch(/^no active, self-registered client/);
     const other = await register();
     state.meanwhile = () => {
       const row = rows.get(other.client.id);
