@@ -404,7 +404,7 @@ describe('a command ends', () => {
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
     expect(stderr).toMatch(
-      /app\.ts starts a server when it is loaded \(.*app\.ts:\d+\)\. This command did not start it/,
+      /app\.ts starts a server when it is loaded \(.*app\.ts:\d+\)\. This command did not start the server/,
     );
   });
 
