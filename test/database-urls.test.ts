@@ -213,7 +213,7 @@ describe('with several servers', () => {
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(database.isUnavailable(failure)).toBe(true);
     expect((failure as Error).message).toBe(
-      `No server of database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
+      `None of the servers in database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
     );
   });
 });

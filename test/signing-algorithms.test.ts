@@ -645,7 +645,7 @@ describe('with only RS256 keys', () => {
             'oauth_server:key_path: there is no signing key in ' +
             `${keyless.server.config.key_path}, so requests for openid fail`,
           remedy:
-            'if keys existed before, restore their directory. Or set oauth_server:key_path to the directory that contains them. If no key existed before, run npx portico oauth:server:setup',
+            'if keys existed before, restore their directory, or set oauth_server:key_path to the directory that contains them. If no key existed before, run npx portico oauth:server:setup',
         });
       });
     });

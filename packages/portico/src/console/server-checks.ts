@@ -37,7 +37,7 @@ export async function examineStore({
       (await unready(database)) ??
       failing(
         `the database cannot be reached: ${message}`,
-        'start the database server. Or correct database_url (DATABASE_URL)',
+        'start the database server, or correct database_url (DATABASE_URL)',
       )
     );
   }
@@ -86,7 +86,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
         'openid fail',
-      'if keys existed before, restore their directory. Or set oauth_server:key_path to the ' +
+      'if keys existed before, restore their directory, or set oauth_server:key_path to the ' +
         'directory that contains them. If no key existed before, run npx portico oauth:server:setup',
     );
   }
@@ -233,8 +233,8 @@ export async function examineClients({ application, server }: Subject): Promise<
   if (unknown.length > 0) {
     return warning(
       `clients have scopes that this server no longer offers: ${unknown.join(', ')}`,
-      'add them to oauth_server:scopes again. Or remove them from the clients (npx portico ' +
-        'oauth:client:update)',
+      'add these scopes to oauth_server:scopes again, or remove them from the clients (npx ' +
+        'portico oauth:client:update)',
     );
   }
   if (count > 0) return ok(`${count} registered`);

@@ -30,7 +30,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken !== null) {
     return failing(
       broken,
-      "fix these views. Or copy Portico's own views again. Then restart the application",
+      "fix these views, or copy Portico's own views again. Then restart the application",
     );
   }
   const problem = problemOfForm(server, consent, secrets);
@@ -141,7 +141,7 @@ async function renderAll(
     }
   }
   const named = [...broken].map(
-    ([message, views]) => `${views.join(', ')} cannot be shown: ${message}`,
+    ([message, views]) => `${views.join(', ')} cannot be rendered: ${message}`,
   );
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }

@@ -135,8 +135,8 @@ export class HostsPool implements Pool {
       }
     }
     const message =
-      'No server of database_url can be ' +
-      `used: ${failures.map((each) => each.message).join('; ')}`;
+      'None of the servers in database_url can be used: ' +
+      failures.map((each) => each.message).join('; ');
     throw new AggregateError(failures, message);
   }
 

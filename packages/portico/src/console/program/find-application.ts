@@ -10,8 +10,8 @@ import { withoutServers } from './without-servers.ts';
 
 export const NO_APPLICATION =
   "No application was found. Run this command in the application's folder, which contains " +
-  'app.ts or portico.config.ts. Or pass --app <file> or --config <file>. Or name the file in ' +
-  'package.json: "portico": { "app": "path/to/app.ts" }';
+  'app.ts or portico.config.ts, or pass --app <file> or --config <file>. You can also name the ' +
+  'file in package.json: "portico": { "app": "path/to/app.ts" }';
 
 /**
  * The names of the file with the definition. If both kinds of files exist, the console uses
