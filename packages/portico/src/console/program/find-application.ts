@@ -95,8 +95,8 @@ async function load(
         'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, ' +
           'which uses require instead of import. If the application is new, run npm pkg set ' +
           'type=module. Otherwise, pass the compiled file, for example npx portico --app ' +
-          'dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import " +
-          "tsx'\n\n",
+          'dist/portico.js, or load TypeScript as the application does: ' +
+          "NODE_OPTIONS='--import tsx'\n\n",
       );
     }
     throw error;
