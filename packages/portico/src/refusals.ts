@@ -80,7 +80,7 @@ function getDetail(error: Error): string {
     return `the next attempt is allowed in ${error.retryAfter} s`;
   if (error instanceof ClientKeysError || error instanceof NotNowError) return error.detail;
   if (error instanceof TooManyRegistrationsError) {
-    const whose = error.of === 'network' ? 'of this network' : 'in all';
+    const whose = error.of === 'network' ? 'from this network' : 'in total';
     return `${whose}; the next registration is allowed in ${error.retryAfter} s`;
   }
   return error.message;

@@ -180,7 +180,7 @@ function countedAs(request: CountedRequest): readonly Counted[] {
     name: JSON.stringify([isKnown, isStranger, hasFailed, of, ...names]),
   });
   return [
-    named('all', 'in all'),
+    named('all', 'in total'),
     named('person', `for ${person}`, person),
     named('personThere', `for ${person} of ${there}`, person, there),
     named('there', `of ${there}`, there),
