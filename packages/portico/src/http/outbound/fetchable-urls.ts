@@ -18,10 +18,7 @@ export function fetchableUrlProblem(text: string): string | null {
   if (text.includes('#')) return 'has a fragment';
   if (url.username !== '' || url.password !== '') return 'carries credentials';
   if (url.href !== text)
-    return (
-      'has no path, or is not in normal form (for example, it has dot segments or a ' +
-      'default port)'
-    );
+    return 'has no path, or is not in normal form, without dot segments and without a default port';
   if (isIPv4(url.hostname) || url.hostname.startsWith('['))
     return 'has an IP address instead of a host name';
   if (url.hostname.endsWith('.')) return 'has a host that ends with a dot';
