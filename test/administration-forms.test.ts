@@ -133,7 +133,7 @@ describe("an administrator's form is bound", () => {
     const sent = change(form);
     expect((await process.send(sent.action, browser, sent.fields)).status).toBe(400);
     expect(details).toEqual([
-      'the csrf_token does not match this form, person and browser session',
+      'the csrf_token is not valid for this form, person and browser session',
     ]);
     expect(await process.revokedAt(id)).toBeNull();
     expect((await process.send(form.action, BROWSER, form.fields)).status).toBe(303);

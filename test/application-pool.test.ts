@@ -254,7 +254,10 @@ describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
   test.each([
     ['pg-native cannot be used', {}],
     ['without its option pipeline', { connection: { stream: {} }, pipeline: true }],
-    ['8.11 or later; this one lacks what is needed', { connection: { stream: {} } }],
+    [
+      '8.11 or later; the connections of this pool lack functions that Portico needs',
+      { connection: { stream: {} } },
+    ],
   ])('is refused if its connections cannot be restored: %s', async (message, properties) => {
     const client = { ...properties, on() {}, removeListener() {}, release() {} };
     const given = fromPostgres({ connect: (done) => done(undefined, client) });

@@ -293,7 +293,7 @@ describe('a pushed request that its client may no longer make', () => {
     expect([answered.status, answer.get('error')]).toEqual([status, 'invalid_scope']);
     expect((await open(url)).status).toBe(400);
     expect(refusals.map(({ detail }) => detail).at(-1)).toBe(
-      'the request_uri: it has expired, was used, belongs to another client, or never existed',
+      'the request_uri: it has expired, has already been used, belongs to a different client, or never existed',
     );
   });
 });
@@ -372,7 +372,8 @@ describe('a request to the authorization endpoint', () => {
     const browser = browserOf(ADA);
     const question = await questionOf(await server.send(browser, at(parameters())));
     const { request_id: id = '', csrf_token: token = '' } = question;
-    const lacking = 'the form does not have a request_id, a csrf_token or a known decision';
+    const lacking =
+      'the form has no request_id or csrf_token, or its decision is missing or unknown';
     const answers: readonly Readonly<Record<string, string>>[] = [
       { csrf_token: token, decision: 'allow' },
       { request_id: id, decision: 'allow' },
@@ -397,7 +398,7 @@ describe('a request to the authorization endpoint', () => {
           decision: 'allow',
         }),
       ),
-    ).toBe('the session of this answer has no signed-in person');
+    ).toBe('no person is signed in to the browser session that sent this answer');
     expect(await codeOf(browser, question)).not.toBeNull();
   });
 

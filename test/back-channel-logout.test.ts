@@ -435,7 +435,7 @@ describe('delivery', () => {
       await signOut(ada);
       await settled();
       expect(receiver.tokens).toHaveLength(1);
-      const reason = `the response to the logout token has the status ${status}`;
+      const reason = `the client responded to the logout token with the status ${status}`;
       const kind = 'back_channel_logout';
       const listed = await portal.server.outbox.list({ receiver: client.id });
       expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
@@ -482,7 +482,10 @@ describe('delivery', () => {
     await expect
       .poll(() => outbox.list({ receiver: client.id }))
       .toMatchObject([
-        { state: 'waiting', reason: 'the response to the logout token has the status 500' },
+        {
+          state: 'waiting',
+          reason: 'the client responded to the logout token with the status 500',
+        },
       ]);
     await outbox.discard({ receiver: client.id });
   });
@@ -514,7 +517,7 @@ describe('delivery', () => {
       outbox.start();
       await expect.poll(waiting, { timeout: 60_000 }).toBe(100);
       const reason =
-        'too many requests were sent to client.example within a minute, or are being sent';
+        'too many requests were sent to client.example within a minute, or are being sent now';
       await expect
         .poll(async () => (await outbox.list({}, { limit: 1000 })).map((each) => each.reason))
         .toContain(reason);

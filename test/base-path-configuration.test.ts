@@ -367,7 +367,7 @@ test("the doctor names a host's own consent view whose form misses the base path
     expect(await found({ base_path: BASE })).toMatchObject({
       outcome: 'failing',
       detail:
-        'the form in oauth/consent is sent to /oauth/authorize instead of /auth/oauth/authorize',
+        'the form in the view oauth/consent is sent to /oauth/authorize instead of /auth/oauth/authorize',
     });
     expect(await found({})).toMatchObject({ outcome: 'ok' });
   } finally {

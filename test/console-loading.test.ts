@@ -337,7 +337,7 @@ describe('an application is loaded', () => {
     });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
-    expect(stderr).toContain('Pass the compiled file, as in npx portico --app dist/app.js');
+    expect(stderr).toContain('Pass the compiled file, for example: npx portico --app dist/app.js');
   });
 
   test.each([
@@ -353,7 +353,9 @@ describe('an application is loaded', () => {
       const { code, stderr } = await run('oauth:client:list');
       expect(code).toBe(1);
       expect(stderr).toContain('npm pkg set type=module');
-      expect(stderr).toContain('pass the compiled file, as in npx portico --app dist/portico.js');
+      expect(stderr).toContain(
+        'pass the compiled file, for example npx portico --app dist/portico.js',
+      );
     },
   );
 
@@ -382,7 +384,7 @@ describe('a command ends', () => {
     });
     expect(await run('oauth:client:list')).toMatchObject({
       code: 1,
-      stderr: 'The schema is not applied. Run npx portico db:migrate up\n',
+      stderr: 'Some database migrations are not applied. Run npx portico db:migrate up\n',
     });
   });
 
@@ -402,7 +404,7 @@ describe('a command ends', () => {
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
     expect(stderr).toMatch(
-      /app\.ts starts a server when it is loaded \(.*app\.ts:\d+\)\. This command did not start it/,
+      /app\.ts starts a server when it is loaded \(.*app\.ts:\d+\)\. This command did not start the server/,
     );
   });
 
@@ -428,7 +430,7 @@ describe('a command ends', () => {
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /app\.ts starts a server and waits for it\. Start the server in a separate file/,
+      /app\.ts starts a server and does not finish loading\. Start the server in a separate file/,
     );
   });
 });

@@ -167,7 +167,7 @@ describe('oauth:client:create', () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'oauth_server:registration is off, so no client can register with it yet',
+      'oauth_server:registration is off, so no client can register with this token yet',
     );
   });
 
@@ -871,7 +871,10 @@ describe('a missing schema', () => {
           cwd: PORTAL,
           env: { STORAGE_DIR: empty, PORT: '0' },
         });
-        expectRefusal(result, 'The schema is not applied. Run npx portico db:migrate up');
+        expectRefusal(
+          result,
+          'Some database migrations are not applied. Run npx portico db:migrate up',
+        );
       } finally {
         await rm(empty, { recursive: true, force: true });
       }

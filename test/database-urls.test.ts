@@ -59,20 +59,23 @@ describe('database_url', () => {
     ['postgres://app:hunter2@db:port/app', 'must be a URL such as postgres://'],
     [
       'postgres://app:hunter2@one,,two/app',
-      'names 3 servers, but server 2 is neither host nor host:port',
+      'lists 3 servers, but server 2 is not written as host or host:port',
     ],
     [
       'postgres://app:hunter2@one,two,/app',
-      'names 3 servers, but server 3 is neither host nor host:port',
+      'lists 3 servers, but server 3 is not written as host or host:port',
     ],
     [
       'postgres://app:hunter2@one,two:0/app',
-      'names 2 servers, but server 2 is neither host nor host:port',
+      'lists 2 servers, but server 2 is not written as host or host:port',
     ],
-    ['postgres://app:hunter2@one:65536,two/app', 'but server 1 is neither host nor host:port'],
+    [
+      'postgres://app:hunter2@one:65536,two/app',
+      'but server 1 is not written as host or host:port',
+    ],
     [
       'postgres://app:hunter2@::1,two/app',
-      'but server 1 is neither host nor host:port (write an IPv6 address',
+      'but server 1 is not written as host or host:port (write an IPv6 address',
     ],
     ['postgres://app:hunter2/x@one,two/app', 'must be a URL such as postgres://'],
     [
@@ -107,7 +110,7 @@ test('an application does not start with a wrong URL, and names its key', async 
     { env: { DATABASE_URL: `postgres://app:${SECRET}@one,/app` } },
   );
   await expect(starting).rejects.toThrow(
-    /^database_url: names 2 servers, but server 2 is neither host nor host:port/,
+    /^database_url: lists 2 servers, but server 2 is not written as host or host:port/,
   );
 });
 
@@ -210,7 +213,7 @@ describe('with several servers', () => {
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(database.isUnavailable(failure)).toBe(true);
     expect((failure as Error).message).toBe(
-      `No server of database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
+      `None of the servers in database_url can be used: 127.0.0.1:${first.port}: refused 57P03; 127.0.0.1:${second.port}: refused 53300`,
     );
   });
 });

@@ -296,11 +296,15 @@ describe('the page', () => {
       ],
       [
         await allow(ada, asked),
-        { detail: expect.stringContaining('the request of the device is answered') as unknown },
+        {
+          detail: expect.stringContaining(
+            'the request of the device was already answered',
+          ) as unknown,
+        },
       ],
       [
         await ada.submit(await ada.get('/oauth/device'), { csrf_token: 'x', user_code: code }),
-        { detail: expect.stringContaining('the csrf_token does not belong') as unknown },
+        { detail: expect.stringContaining('the csrf_token is not valid for') as unknown },
       ],
     ];
     for (const [answer, line] of refused) {

@@ -264,7 +264,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        `returns the issuer "${other.url}", but this process has ${own}$`,
+        `returns the issuer "${other.url}", but the issuer of this process is ${own}$`,
       ) as string,
     });
   });
@@ -281,7 +281,7 @@ describe('the public address, with --online', () => {
     expect(found['public key set']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /^oauth_server:key_path: .* does not have \S+ and has \S+, which is not in this directory/,
+        /^oauth_server:key_path: compared with .*, https?:.* does not have \S+, and also has \S+$/,
       ) as string,
     });
     expect(found['proxies']?.outcome).toBe('skipped');
@@ -292,24 +292,20 @@ describe('the public address, with --online', () => {
     [
       'another modulus',
       (keys) => keys.filter((key) => 'n' in key).map((key) => (key['n'] = 'AQAB')),
-      / does not have \S+ and has /,
+      / does not have \S+, and also has /,
     ],
     [
       'another point',
       (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
-      / does not have \S+ and has /,
+      / does not have \S+, and also has /,
     ],
     [
       'another name',
       (keys) => keys.map((key) => (key['kid'] = 'AQAB')),
-      / does not have .* and has AQAB, /,
+      / does not have .*, and also has AQAB/,
     ],
-    ['a key less', (keys) => keys.shift(), /json does not have \S+ \(compared with/],
-    [
-      'a key more',
-      (keys) => keys.push({ ...keys[0], kid: 'more' }),
-      /json has more, which is not in this directory \(compared with/,
-    ],
+    ['a key less', (keys) => keys.shift(), /json does not have \S+$/],
+    ['a key more', (keys) => keys.push({ ...keys[0], kid: 'more' }), /json also has more$/],
   ])('where a key set with %s is served', async (_, change, says) => {
     const front = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: front.url } }));
@@ -508,7 +504,9 @@ describe('what reaches the process through the proxies', () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringContaining('did not report what the process received') as string,
+      detail: expect.stringContaining(
+        'did not report which address and headers the process received',
+      ) as string,
     });
   });
 

@@ -148,7 +148,7 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     expect(await findings('connections', { pool: { ...pool, size: 400 } })).toMatchObject([
       finding(
         'warning',
-        /^the pool may open 400 connections, but the server allows only 297/,
+        /^the pool can open 400 connections, but the server allows only 297/,
         /database_pool_size/,
       ),
     ]);
@@ -173,7 +173,7 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
 const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
   async 'a server by itself is in order'() {
     expect(await findings('replication')).toMatchObject([finding('ok', /^a single server/)]);
-    expect(await findings('tables')).toMatchObject([finding('ok', /^\d+ use InnoDB/)]);
+    expect(await findings('tables')).toMatchObject([finding('ok', /^\d+ tables use InnoDB/)]);
   },
   async 'commits that are answered before they are on the disk, as here'() {
     expect(await findings('durability')).toMatchObject([
@@ -203,7 +203,7 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
     expect(await findings('connections', { pool: { ...pool, size: 20 } })).toMatchObject([
       finding(
         'warning',
-        /^the pool may open 20 connections, but the server allows only 15/,
+        /^the pool can open 20 connections, but the server allows only 15/,
         /database_pool_size/,
       ),
     ]);

@@ -369,7 +369,7 @@ describe('the doctor', () => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
         detail:
-          'the form in oauth/consent does not have decision, so Portico cannot accept its answers',
+          'the form in the view oauth/consent does not have decision, so Portico cannot accept its answers',
       });
     });
   });

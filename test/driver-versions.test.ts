@@ -282,7 +282,7 @@ describe(`a ${DRIVER} that is too old`, () => {
   test('is refused at the start with its version and the required one; others are not', async () => {
     const old = await install({ version: OLD });
     expect(() => old.host.openDatabase(store.url, { directory: '/' })).toThrow(
-      `database_url: needs the package ${LEAST}; version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,
+      `database_url: needs the package ${LEAST}, but version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,
     );
     await expect(poolOf(old, store.url).database.execute('SELECT 1')).rejects.toThrow(
       `database: ${TAKES} ${LEAST}; this is version ${OLD}`,

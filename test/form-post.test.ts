@@ -281,7 +281,7 @@ describe('a request that cannot be answered by a form', () => {
   // @shows AS-7.22
   test.each([
     ['com.example.app:/callback', 'private-use scheme'],
-    ['http://[::1]:8080/callback', 'no content security policy'],
+    ['http://[::1]:8080/callback', 'a content security policy cannot'],
   ])('is refused for the address %s, by the query', async (redirectUri, detail) => {
     const native = await registerClient(portal, {
       public: true,

@@ -352,9 +352,9 @@ describe('in an application of another framework', () => {
       (store) => ({
         execute: (sql: string, ...more: unknown[]) =>
           sql.startsWith('UPDATE')
-            ? Promise.reject(new Error('may only be read from'))
+            ? Promise.reject(new Error('is read-only'))
             : (store.execute as (...statement: unknown[]) => Promise<never>)(sql, ...more),
-        transaction: () => Promise.reject(new Error('may only be read from')),
+        transaction: () => Promise.reject(new Error('is read-only')),
       }),
       true,
     );

@@ -777,6 +777,6 @@ test('the server does not trust an issuer on its own origin', async () => {
   const own = { trusted_issuers: { 'https://app.example/idp': settings } };
   const config = { public_url: 'https://app.example', oauth_server: own };
   await expect(startPortal({ config, mode: 'prod' })).rejects.toThrow(
-    'is on the origin of this server',
+    'has the same origin as this server',
   );
 });

@@ -157,7 +157,7 @@ describe('a KeySigner', () => {
     expect(checks.find(({ part }) => part === 'signing key')).toMatchObject({
       outcome: 'ok',
       detail: expect.stringMatching(
-        /^module RS256 signs by a KeySigner; module ES256 signs ES256 by a KeySigner; /,
+        /^module RS256 signs through a KeySigner; module ES256 signs ES256 through a KeySigner; /,
       ) as string,
     });
   });
@@ -255,7 +255,7 @@ describe('an invalid signature', () => {
       'returned 64 bytes, which are not a valid ES256 signature',
       () => right(Buffer.from('something else')),
     ],
-    ['DER', 'answered a signature in DER', (data) => sign('sha256', data, pairOf('ES256'))],
+    ['DER', 'answered a DER signature', (data) => sign('sha256', data, pairOf('ES256'))],
   ];
 
   // @shows AS-11.19

@@ -64,14 +64,16 @@ test('a mount without its tables warns on standard error, and its error page nam
   const { name, message } = await warned;
   expect([name, message]).toEqual([
     'PorticoWarning',
-    expect.stringMatching(/^The schema is not applied: .*0001.*; run npx portico db:migrate up$/),
+    expect.stringMatching(
+      /^Some database migrations are not applied: .*0001.*; run npx portico db:migrate up$/,
+    ),
   ]);
   const url = `${URL_OF_APPLICATION}/oauth/authorize?client_id=x`;
   const page = await handle(new Request(url, { headers: { Accept: BROWSER } }));
   expect([page?.status, await page?.text()]).toEqual([
     500,
     expect.stringMatching(
-      /Under APP_ENV=dev: The schema is not applied: .*run npx portico db:migrate up/,
+      /Under APP_ENV=dev: Some database migrations are not applied: .*run npx portico db:migrate up/,
     ),
   ]);
 });

@@ -346,7 +346,7 @@ describe('a question that', () => {
     const question = await usual.ask(ada, clientId);
     const attempts = [
       [usual.reload, 'the consent request was shown in another browser session'],
-      [usual.answer, 'the csrf_token does not match this request and browser session'],
+      [usual.answer, 'the csrf_token is not valid for this request and browser session'],
     ] as const;
     const found = async () => {
       const all = [];
@@ -555,7 +555,7 @@ describe('a rule that starts to apply after a question was shown', () => {
     ];
     const clientId = await accepting.newClient();
     const question = await accepting.ask(ada, clientId);
-    await expectRefused(requiring, ada, question, 'is require, and the request was not pushed');
+    await expectRefused(requiring, ada, question, 'is require, but the request was not pushed');
     expect(answerOf(await accepting.answer(ada, question)).has('code')).toBe(true);
     const pushed = await accepting.push(ada, clientId);
     expect((await requiring.reload(ada, pushed)).status).toBe(200);
@@ -755,7 +755,7 @@ describe('a request that does not lead to a question', () => {
       { grants: 'client_credentials refresh_token' },
       {},
       'unauthorized_client',
-      'the client is registered for client_credentials, refresh_token',
+      'the client is registered only for client_credentials, refresh_token',
     ],
     [
       'of a client that has to push',

@@ -187,7 +187,7 @@ describe('a code that is presented and at the same time', () => {
         tokens = await tokensOf(await exchange());
       },
     );
-    await expectRefused(strict, response, `the code belongs to the client ${client.id}`);
+    await expectRefused(strict, response, `the code was issued to the client ${client.id}`);
     expect(await isActive(strict, tokens as Tokens)).toBe(true);
     expect(typesOf(strict)).toEqual(['tokens_issued']);
   });
@@ -206,7 +206,7 @@ describe('a code that is presented and at the same time', () => {
       await expectRefused(
         strict,
         response,
-        'the account no longer exists, or may no longer sign in',
+        'the account no longer exists, or is no longer allowed to sign in',
       );
     } finally {
       await portal.restore(GRACE);
@@ -301,7 +301,7 @@ describe('a refresh token that another request uses at the same time', () => {
     await begin(lenient);
     const { response, second } = await overtake({ scope: 'notes:read' });
     const detail =
-      'the refresh token was used for "notes:read", and is now sent for "openid", "profile", "email", "notes:read", "notes:write"';
+      'the refresh token was used for "notes:read", but is now sent for "openid", "profile", "email", "notes:read", "notes:write"';
     await expectRefused(at, response, detail, 'invalid_scope');
     expect(await isActive(at, second)).toBe(true);
   });

@@ -112,7 +112,7 @@ describe('branding', () => {
     const config = { ...(await configurationOf(portal.application)), branding };
     const starting = startApplication({ ...definition, config }, { env });
     await expect(starting).rejects.toThrow(
-      /branding:accent: must be a colour such as[\s\S]*branding:accent_dark/,
+      /branding:accent: must be a color such as[\s\S]*branding:accent_dark/,
     );
     const readable = { ...config, branding: { logo: branding.logo } };
     await expect(startApplication({ ...definition, config: readable }, { env })).rejects.toThrow(

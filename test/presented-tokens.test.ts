@@ -129,7 +129,7 @@ async function refusal(at: RunningPortal, asked: Promise<Response>) {
 }
 
 const UNKNOWN = 'the token is unknown: never issued here, revoked, or expired long ago';
-const OTHER_SCHEME = 'the Authorization header is not of the scheme Bearer';
+const OTHER_SCHEME = 'the Authorization header does not use the scheme Bearer';
 const ILL_FORMED = 'the bearer token is not well formed';
 const UNBOUND = 'the token is not bound to a key';
 const BOUND = 'the token is bound to a key, but was sent with the scheme Bearer';
@@ -224,7 +224,7 @@ describe('a token is refused, and the log says why', () => {
       ['introspection', changed.id],
     );
     expect(await detailOf(other)).toBe(
-      'the client of the token is no longer registered for the grant that gave it',
+      'the client of the token is no longer registered for the grant that the token was issued with',
     );
   });
 });
@@ -242,7 +242,7 @@ describe('the proof of a key is refused, and the log says why', () => {
       'of another key',
       () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
       'invalid_token',
-      'the token is bound to a key other than that of the proof',
+      'the proof was signed with a different key than the one that the token is bound to',
     ],
     [
       'for another method',
@@ -327,7 +327,8 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(() => found.run(() => token().requireUsable())).toThrow(
       expect.objectContaining({
         code: 'invalid_dpop_proof',
-        detail: 'lookUpToken() got no request; pass the request with the proof',
+        detail:
+          'lookUpToken() was called without a request; pass the request that contains the proof',
       }) as Error,
     );
   });
@@ -564,7 +565,11 @@ describe('introspection', () => {
     );
     for (const [form, headers, detail] of [
       [{ client_id: known.id }, {}, 'the client is public, so it cannot prove its identity'],
-      [{}, { Authorization: basic(service) }, 'the client is registered for client_credentials'],
+      [
+        {},
+        { Authorization: basic(service) },
+        'the client is registered only for client_credentials',
+      ],
     ] as const) {
       const body = new URLSearchParams({ token: unbound, ...form });
       const response = await fetch(`${portal.url}/oauth/introspect`, {

@@ -730,7 +730,7 @@ describe('the log contains the reason for each rejected assertion, while the cli
   // @shows AS-9.10, AS-23.6
   test.each<[reason: string, sent: (id: string) => string]>([
     [
-      'none of the keys of the client signed it',
+      'it is not signed with a key of the client',
       (id) => signed(another, headerOf(key), claims(id)),
     ],
     ['its iss and sub must both be the client', (id) => assertionOf(id, key, { iss: 'another' })],

@@ -452,7 +452,7 @@ describe('a request that was pushed', () => {
       await there.post('/oauth/authorize', { ...fields, decision: 'allow' }),
       'can no longer be answered',
     );
-    expect(await logOf(requiring)).toContain('and the request was not pushed');
+    expect(await logOf(requiring)).toContain('but the request was not pushed');
     expect(await allowed(ada, page)).not.toBe('');
   });
 

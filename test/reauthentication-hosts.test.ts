@@ -152,7 +152,7 @@ describe('a host without the members', () => {
   ])('without %j does not start', (missing, members) => {
     const problems = missing.map(
       (member) =>
-        `oauth_server:reauthentication: needs ${member} in the host contract; add it, or set this to false`,
+        `oauth_server:reauthentication: needs ${member} in the host contract; add it, or set this setting to false`,
     );
     expect(() => serverWith(members)).toThrow(problems.join('\n'));
   });

@@ -160,11 +160,11 @@ describe('the log names the exact reason, while the client gets one answer for a
       'the refresh token is unknown',
     );
     expect(await reasonFor(await refresh(portal, other, tokens.refresh_token))).toBe(
-      `the refresh token belongs to the client ${client.id}`,
+      `the refresh token was issued to the client ${client.id}`,
     );
     await portal.suspend(ADA);
     expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(
-      'the account no longer exists, or may no longer sign in',
+      'the account no longer exists, or is no longer allowed to sign in',
     );
     await portal.restore(ADA);
     const next = (await (
@@ -231,7 +231,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     await portal.grant(ADA, 'notes:read');
     await portal.suspend(ADA);
     expect(await call(tokens.access_token)).toBe(
-      'the account no longer exists, or may no longer sign in',
+      'the account no longer exists, or is no longer allowed to sign in',
     );
     await portal.restore(ADA);
     await refresh(portal, client, tokens.refresh_token);
@@ -255,7 +255,7 @@ describe('the log names the exact reason, while the client gets one answer for a
       body: new URLSearchParams({ client_id: client.id, client_secret: client.secret, token: 'x' }),
     });
     expect(await reasonFor(asked)).toBe(
-      'the client is registered for authorization_code, refresh_token',
+      'the client is registered only for authorization_code, refresh_token',
     );
   });
 
@@ -269,12 +269,12 @@ describe('the log names the exact reason, while the client gets one answer for a
     [
       'an id of which a character is missing',
       { client_id: `0123${'f'.repeat(23)}4567` },
-      'no client has the id "012…567" (31 characters, shortened: it may be a secret)',
+      'no client has the id "012…567" (31 characters, shortened because it may be a secret)',
     ],
     [
       'an id as long as the shortest secret',
       { client_id: 'abcdefgh-ijklmno' },
-      'no client has the id "ab…no" (16 characters, shortened: it may be a secret)',
+      'no client has the id "ab…no" (16 characters, shortened because it may be a secret)',
     ],
     [
       'an id with characters that are not seen',
@@ -284,7 +284,7 @@ describe('the log names the exact reason, while the client gets one answer for a
     [
       'an id that is very long',
       { client_id: `\u202e${'😀'.repeat(300)}\0` },
-      String.raw`no client has the id "\u{202e}😀😀😀…😀😀😀\u{0}" (302 characters, shortened: it may be a secret)`,
+      String.raw`no client has the id "\u{202e}😀😀😀…😀😀😀\u{0}" (302 characters, shortened because it may be a secret)`,
     ],
     [
       'a URL',
@@ -397,7 +397,7 @@ describe('input of a stranger cannot write its own log line', () => {
     const [line] = await linesOf(swapped);
     const [start, end] = [client.secret.slice(0, 4), client.secret.slice(-4)];
     expect(line).toMatchObject({
-      detail: `no client has the id "${start}…${end}" (43 characters, shortened: it may be a secret)`,
+      detail: `no client has the id "${start}…${end}" (43 characters, shortened because it may be a secret)`,
     });
     const { access_token: token, refresh_token: other } = await obtainTokens(portal, client, ADA);
     const assertion = `eyJhbGciOiJFUzI1NiJ9.${Buffer.from('{"iss":"client"}').toString('base64url')}.${'s'.repeat(86)}`;

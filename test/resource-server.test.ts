@@ -235,7 +235,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   test('an issuer over http is refused at the start, unless that is allowed', () => {
     const issuer = 'http://localhost:8080';
     expect(() => resourceServer({ issuer, allowInsecureRequests: false })).toThrow(
-      'issuer: must be https, not http://localhost:8080. For http, in development, set allowInsecureRequests',
+      'issuer: must be an https URL, not http://localhost:8080. To use http in development, set allowInsecureRequests',
     );
     expect(() =>
       resourceServer({ issuer: 'HTTPS://app.example', allowInsecureRequests: false }),
@@ -251,10 +251,13 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
       ['https://hunter2@app.example', says],
       ['https://:hunter2@app.example', says],
       ['https://me:hunter2@app exam.ple', 'issuer: must be a URL, such as https://app.example.com'],
-      ['me:hunter2', 'issuer: must be https. For http, in development, set allowInsecureRequests'],
+      [
+        'me:hunter2',
+        'issuer: must be an https URL. To use http in development, set allowInsecureRequests',
+      ],
       [
         'me:hunter2@app.example',
-        'issuer: must be https. For http, in development, set allowInsecureRequests',
+        'issuer: must be an https URL. To use http in development, set allowInsecureRequests',
       ],
     ] as const)
       for (const allowInsecureRequests of [true, false]) {
@@ -877,7 +880,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   const answering = (answer: RequestListener) => async () => ({
     issuer: await authorizationServer(answer),
   });
-  const INSUFFICIENT = 'it is too long ago, or has another acr';
+  const INSUFFICIENT = 'the person authenticated too long ago, or with a different acr';
   /** Seconds since 1970, in the year 2100. */
   const LATE = 4_102_444_800;
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;

@@ -320,7 +320,7 @@ describe('a client whose algorithm has no key any more', () => {
       expect(await check()).toEqual({
         part: 'signing key',
         outcome: 'failing',
-        detail: `oauth_server:key_path: these clients cannot get openid, because ${portal.server.config.key_path} has no key for their algorithm: ${client.id} (ES256)`,
+        detail: `oauth_server:key_path: these clients cannot get the scope openid, because ${portal.server.config.key_path} has no key for their algorithm: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
       // Without openid, or without the grant for openid, the server signs no ID token for the
@@ -645,7 +645,7 @@ describe('with only RS256 keys', () => {
             'oauth_server:key_path: there is no signing key in ' +
             `${keyless.server.config.key_path}, so requests for openid fail`,
           remedy:
-            'if keys existed before, restore their directory. Or set oauth_server:key_path to the directory that contains them. If no key existed before, run npx portico oauth:server:setup',
+            'if keys existed before, restore their directory, or set oauth_server:key_path to the directory that contains them. If no key existed before, run npx portico oauth:server:setup',
         });
       });
     });

@@ -320,7 +320,7 @@ describe('token() in the wrong place', () => {
         return new Response('let through');
       });
       await expect(typo).rejects.toThrow(
-        "token() asks for the scope 'notes:raed', which is not in oauth_server:scopes",
+        "token() requires the scope 'notes:raed', which is not in oauth_server:scopes",
       );
     } finally {
       await other.close();
@@ -340,7 +340,7 @@ describe('token() in the wrong place', () => {
           },
         );
         await expect(asked).rejects.toThrow(
-          "token() asks for the scope 'notes:raed', which is not in oauth_server:scopes",
+          "token() requires the scope 'notes:raed', which is not in oauth_server:scopes",
         );
       }
     },

@@ -627,7 +627,10 @@ describe('operators', () => {
     const elsewhere = { [TRUST_DOMAIN]: domain.settings };
     const databaseUrl = own.env['DATABASE_URL'] ?? '';
     for (const [config, detail] of [
-      [accepting(elsewhere), /the issuer of these workloads is not trusted for clients/],
+      [
+        accepting(elsewhere),
+        /the issuer of these workloads is not trusted to authenticate clients/,
+      ],
       [trusting({ workload_identity: false }), /oauth_server:workload_identity is off/],
     ] as const) {
       const found = await examined(await started({ databaseUrl, config }));

@@ -112,19 +112,19 @@ const WRONG: readonly Wrong[] = isPostgres
         'no password',
         () => urlOf('app', 'empty', null),
         'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string',
-        'add the password, because the server asks for one',
+        'add the password, because the server requires one',
       ],
       [
         'an account that may not log in',
         () => urlOf('expelled', 'empty'),
         'role "expelled" is not permitted to log in',
-        'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)',
+        'correct the user, or allow it to connect from this machine (LOGIN, and pg_hba.conf)',
       ],
       [
         'a database that pg_hba.conf bars',
         () => urlOf('app', 'barred'),
         'pg_hba.conf rejects connection for host "127.0.0.1", user "app", database "barred", no encryption',
-        'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)',
+        'correct the user, or allow it to connect from this machine (LOGIN, and pg_hba.conf)',
       ],
       [
         'a database that does not exist',
@@ -136,7 +136,7 @@ const WRONG: readonly Wrong[] = isPostgres
         'a database that the account may not use',
         () => urlOf('app', 'closed'),
         'permission denied for database "closed"',
-        'grant this to the user, or use the user that owns the database',
+        'grant the missing privilege to the user, or use the user that owns the database',
       ],
     ]
   : [
@@ -144,13 +144,13 @@ const WRONG: readonly Wrong[] = isPostgres
         'a wrong password',
         () => urlOf('app', 'empty', `not-${SECRET}`),
         "Access denied for user 'app'@'localhost' (using password: YES)",
-        'correct the user or the password, or let the account connect from here',
+        'correct the user or the password, or allow the account to connect from this machine',
       ],
       [
         'an account that may not connect from here',
         () => urlOf('elsewhere', 'empty'),
         "Access denied for user 'elsewhere'@'localhost' (using password: YES)",
-        'correct the user or the password, or let the account connect from here',
+        'correct the user or the password, or allow the account to connect from this machine',
       ],
       [
         'a locked account',
@@ -203,11 +203,11 @@ describe('DATABASE_URL with', () => {
     const [said, remedy] = isPostgres
       ? [
           'permission denied for schema public',
-          'grant this to the user, or use the user that owns the database',
+          'grant the missing privilege to the user, or use the user that owns the database',
         ]
       : [
           "CREATE command denied to user 'app'@'localhost' for table `empty`.`portico_migrations`",
-          'grant this to the account (GRANT … ON database.*), or use another account',
+          'grant the missing privilege to the account (GRANT … ON database.*), or use another account',
         ];
     expect(await command(urlOf('app', 'empty'), 'db:migrate', 'up')).toEqual({
       code: 1,

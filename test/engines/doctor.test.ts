@@ -90,7 +90,7 @@ describe('the doctor, on Galera', () => {
     await third.server().kill();
     await expect.poll(() => first.state(), PATIENCE).toEqual({ size: 2, ready: true });
     expect(await findings(portal, 'replication')).toMatchObject([
-      finding('warning', /two nodes: if one fails, the other also stops answering/, /garbd/),
+      finding('warning', /two nodes: if one node fails, the other also stops answering/, /garbd/),
     ]);
   });
 });

@@ -526,8 +526,8 @@ test('the host receives the request of Fastify, and that of Express, also for a 
   }
   expect(given).toEqual(['/in-fastify', '/in-express']);
   const another = new Request('http://localhost/');
-  expect(() => ofFastify.fastifyRequest(another)).toThrow('did not pass through portico(server)');
-  expect(() => ofExpress.expressRequest(another)).toThrow('did not pass through portico(server)');
+  expect(() => ofFastify.fastifyRequest(another)).toThrow('portico(server) of portico/');
+  expect(() => ofExpress.expressRequest(another)).toThrow('portico(server) of portico/');
 });
 
 // @shows AS-6.26

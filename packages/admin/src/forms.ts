@@ -64,7 +64,7 @@ export class Forms {
     if (
       !isFormToken(sent('csrf_token'), visitor, ...getForm(visitor, subject, [id, shownAt, state]))
     ) {
-      return 'the csrf_token does not match this form, person and browser session';
+      return 'the csrf_token is not valid for this form, person and browser session';
     }
     const age = this.#clock() - Number(shownAt);
     if (age > LIFETIME || age < -TOLERANCE) return 'the form is more than 30 minutes old';

@@ -125,7 +125,7 @@ export class Profiles {
     if (offered === undefined) return UNKNOWN_PROFILE;
     const { name, missing } = offered;
     if (missing.length > 0)
-      return `it is of the profile ${name}, which needs ${missing.join(', ')}`;
+      return `it has the profile ${name}, which requires ${missing.join(', ')}`;
     const problem = profile.clientProblem(client);
     return problem === null ? null : `${problem}, which the profile ${name} does not allow`;
   }

@@ -76,5 +76,8 @@ export function quotedClientId(clientId: string): string {
   if (length < SHORTEST_SECRET) return quotedPublic(clientId);
   const shown = Math.min(4, Math.floor(length / 8));
   const ends = [characters.slice(0, shown), characters.slice(-shown)].map((each) => each.join(''));
-  return `${quotedPublic(ends.join('…'))} (${length} characters, shortened: it may be a secret)`;
+  return (
+    `${quotedPublic(ends.join('…'))} (${length} characters, shortened because it may be a ` +
+    'secret)'
+  );
 }

@@ -76,11 +76,12 @@ function getDetail(error: Error): string {
     return error.detail ?? error.message;
   if (error instanceof AuthorizationPageError)
     return error.detail ?? `${error.title}: ${error.message}`;
-  if (error instanceof TooManyFailuresError) return `the next attempt in ${error.retryAfter} s`;
+  if (error instanceof TooManyFailuresError)
+    return `the next attempt is allowed in ${error.retryAfter} s`;
   if (error instanceof ClientKeysError || error instanceof NotNowError) return error.detail;
   if (error instanceof TooManyRegistrationsError) {
-    const whose = error.of === 'network' ? 'of this network' : 'in all';
-    return `${whose}; the next one in ${error.retryAfter} s`;
+    const whose = error.of === 'network' ? 'from this network' : 'in total';
+    return `${whose}; the next registration is allowed in ${error.retryAfter} s`;
   }
   return error.message;
 }

@@ -137,7 +137,7 @@ function remembering(most: number): (...given: Parameters<Claim>) => boolean {
     if (size >= sweepAt || (!hasRoom() && isDue)) sweep(now);
     if (!hasRoom())
       throw new RememberedError(
-        `dpop.remembered allows ${most} proofs in all, and ${size} are remembered now`,
+        `dpop.remembered allows ${most} remembered proofs, and ${size} are already remembered`,
       );
     const proofs = keys.get(thumbprint) ?? new Map<string, number>();
     keys.set(thumbprint, proofs.set(hash, expiresAt));

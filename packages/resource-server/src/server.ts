@@ -207,9 +207,9 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
     );
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;
-  const named = url.protocol === 'http:' ? `https, not ${url.origin}` : 'https';
+  const named = url.protocol === 'http:' ? `an https URL, not ${url.origin}` : 'an https URL';
   throw new TypeError(
-    `issuer: must be ${named}. For http, in development, set allowInsecureRequests`,
+    `issuer: must be ${named}. To use http in development, set allowInsecureRequests`,
   );
 }
 
@@ -224,7 +224,7 @@ function findProblem(
   if (authenticatedAt === undefined) return 'no authentication is reported';
   const told = { auth_time: authenticatedAt / 1000, acr };
   const isSufficient = authenticationProblem(told, demand, Date.now()) === null;
-  return isSufficient ? null : 'it is too long ago, or has another acr';
+  return isSufficient ? null : 'the person authenticated too long ago, or with a different acr';
 }
 
 interface Presented {

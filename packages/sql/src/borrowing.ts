@@ -36,13 +36,15 @@ export class Borrowing<Client> {
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
-      return Promise.reject(noConnection('Too many operations wait for a connection of the pool'));
+      return Promise.reject(
+        noConnection('Too many operations are waiting for a connection from the pool'),
+      );
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       let isLate = false;
       const stop = this.#timer.after(LONGEST_WAIT, () => {
         isLate = true;
-        reject(noConnection('The pool had no connection in time'));
+        reject(noConnection('The pool did not provide a connection in time'));
       });
       void settle(this.#take()).then((taken) => {
         this.#waiting -= 1;

@@ -38,7 +38,7 @@ export function refuseOldDriver(driver: Driver): void {
   if (version === null) return;
   const [major] = driver.least.split('.');
   const message =
-    `needs the package ${needed(driver)}; version ${version} is installed; run npm install ` +
+    `needs the package ${needed(driver)}, but version ${version} is installed; run npm install ` +
     `${driver.name}@${major}`;
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }

@@ -81,7 +81,7 @@ export function foreignTransaction(): Error {
  * and the work ignored the error.
  */
 export function rolledBack(): Error {
-  const message = 'The transaction was rolled back: a statement had failed';
+  const message = 'The transaction was rolled back, because a statement had failed';
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 

@@ -40,7 +40,7 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
     );
   }
   return warning(
-    `the pool may open ${pool.size} connections, but the server allows only ` +
+    `the pool can open ${pool.size} connections, but the server allows only ` +
       `${connections}: under load, requests get 503`,
     'reduce database_pool_size, or increase max_connections',
   );

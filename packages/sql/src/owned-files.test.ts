@@ -85,9 +85,7 @@ describe("a file to append to, in another account's folder", () => {
   test('cannot be a second name of a file of another account', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     await link(path.join(ofRoot(), 'there'), log());
-    expect(() => openToAppend(log())).toThrow(
-      'another name of a file that belongs to another user',
-    );
+    expect(() => openToAppend(log())).toThrow('a hard link to a file that belongs to another user');
   });
 
   test('is continued if it belongs to that account, or to root with one name', async () => {

@@ -151,7 +151,7 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
   const found = fstatSync(descriptor);
   if (found.uid === uid || found.nlink === 1) return descriptor;
   closeSync(descriptor);
-  throw refusal('another name of a file that belongs to another user');
+  throw refusal('a hard link to a file that belongs to another user');
 }
 
 /**

@@ -158,7 +158,7 @@ function requireGrant(client: Client): void {
     throw new OAuthError(
       'unauthorized_client',
       'The client is not registered for the grant authorization_code.',
-      `the client is registered for ${client.grants.join(', ')}`,
+      `the client is registered only for ${client.grants.join(', ')}`,
     );
   }
 }

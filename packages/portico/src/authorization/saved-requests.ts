@@ -153,7 +153,7 @@ export class SavedRequests {
     if (isConsentToken(csrfToken, requestId, visitor)) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
-    throw notAccepted('the csrf_token does not match this request and browser session');
+    throw notAccepted('the csrf_token is not valid for this request and browser session');
   }
 
   /** Ends the request without an answer. */

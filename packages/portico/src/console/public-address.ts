@@ -69,10 +69,10 @@ async function examineIssuer(
   const document = asked.document as { readonly issuer?: unknown };
   if (document.issuer === server.issuer) return ok(`${url} returns this server's issuer`);
   return failing(
-    `${url} returns the issuer ${JSON.stringify(document.issuer)}, but this process has ` +
-      server.issuer,
-    'set public_url (PUBLIC_URL) to the same value in every process. Point the ' +
-      'address to these processes',
+    `${url} returns the issuer ${JSON.stringify(document.issuer)}, but the issuer of this ` +
+      `process is ${server.issuer}`,
+    'set public_url (PUBLIC_URL) to the same value in every process, and make sure that ' +
+      'requests to this address reach these processes',
   );
 }
 
@@ -138,14 +138,14 @@ async function examineKeySet(
   }
   const difference = [
     ...(missing.length === 0 ? [] : [`does not have ${missing.join(', ')}`]),
-    ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which is not in this directory`]),
+    ...(foreign.length === 0 ? [] : [`also has ${foreign.join(', ')}`]),
   ];
   return failing(
-    `oauth_server:key_path: ${url} ${difference.join(' and ')} (compared with ` +
-      `${server.config.key_path})`,
-    'use the same key directory (key_path, STORAGE_DIR) in every process. Make each file ' +
-      'in it readable for the account that runs the server (chown). After a change, wait five ' +
-      'seconds, because keys are cached',
+    `oauth_server:key_path: compared with ${server.config.key_path}, ${url} ` +
+      difference.join(', and '),
+    'use the same key directory (key_path, STORAGE_DIR) in every process. Make sure that the ' +
+      'account that runs the server can read each file in it (chown). After a change, wait ' +
+      'five seconds, because Portico caches the keys',
   );
 }
 
@@ -184,7 +184,7 @@ async function examineRoundTrip(
   const seen = typeof answer === 'string' ? question.open(answer) : null;
   if (seen === null) {
     return warning(
-      `${url} did not report what the process received, although the doctor asked for it`,
+      `${url} answered, but did not report which address and headers the process received`,
       `make the proxies forward the header ${ROUND_TRIP_HEADER} in requests and responses, ` +
         'and do not let them cache this URL. If that does not help, check that the process ' +
         'runs this release and that its clock is correct',
@@ -225,22 +225,24 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   const scheme = issuer.protocol.slice(0, -1);
   const said = forwardedProto?.split(',', 1)[0]?.trim().toLowerCase() ?? null;
   if (said === scheme) return ok(`X-Forwarded-Proto is ${said}`);
-  if (said === null) return ok('X-Forwarded-Proto is not set (the kit does not need it)');
+  if (said === null) return ok('X-Forwarded-Proto is not set (@portico/kit does not need it)');
   return warning(
     `X-Forwarded-Proto is ${said}, but public_url uses ${scheme}`,
-    'make the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+    'make the outermost proxy set X-Forwarded-Proto (nginx: proxy_set_header X-Forwarded-Proto ' +
+      '$scheme)',
   );
 }
 
 /** If the proxy and the caller are on the same machine, they have the same address. */
-const UNCERTAIN = ', which could also be an untrusted proxy on the same machine';
+const UNCERTAIN = ', which could also be the address of an untrusted proxy on the same machine';
 
 function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';
 }
 
 const LET_APPEND =
-  'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
+  'make it append the IP address of its client (nginx: proxy_set_header X-Forwarded-For ' +
+  '$proxy_add_x_forwarded_for)';
 
 /**
  * Checks which client address the process sees. Each proxy adds the address of its caller to the

@@ -14,7 +14,7 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
   return error.problems.map(({ key, message }): Check => {
     const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
-    const again = 'then run the command again for the other checks';
+    const again = 'then run the command again to see the other checks';
     return path.isAbsolute(key)
       ? { part: 'messages', ...found, remedy: `correct the file, ${again}` }
       : { part: 'configuration', ...found, remedy: `correct the configuration, ${again}` };

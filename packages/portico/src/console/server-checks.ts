@@ -37,7 +37,7 @@ export async function examineStore({
       (await unready(database)) ??
       failing(
         `the database cannot be reached: ${message}`,
-        'start the database server. Or correct database_url (DATABASE_URL)',
+        'start the database server, or correct database_url (DATABASE_URL)',
       )
     );
   }
@@ -60,8 +60,8 @@ async function writeProblem(database: Subject['application']['database']): Promi
   } catch (error) {
     return failing(
       `the database does not accept writes: ${error instanceof Error ? error.message : String(error)}`,
-      'check that the disk is not full, that the file and its folder belong to this user, and ' +
-        'that database_url does not point to a replica (docs/troubleshooting.md)',
+      'check that the disk is not full, that the database file and its folder belong to this ' +
+        'user, and that database_url does not point to a replica (docs/troubleshooting.md)',
     );
   }
 }
@@ -86,7 +86,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so requests for ` +
         'openid fail',
-      'if keys existed before, restore their directory. Or set oauth_server:key_path to the ' +
+      'if keys existed before, restore their directory, or set oauth_server:key_path to the ' +
         'directory that contains them. If no key existed before, run npx portico oauth:server:setup',
     );
   }
@@ -108,14 +108,14 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
     const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
     return failing(
-      `oauth_server:key_path: these clients cannot get openid, because ${config.key_path} ` +
-        `has no key for their algorithm: ${named.join(', ')}`,
+      'oauth_server:key_path: these clients cannot get the scope openid, because ' +
+        `${config.key_path} has no key for their algorithm: ${named.join(', ')}`,
       [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
     );
   }
   const signing = active.map(({ kid, algorithm, signsFrom, file }) => {
     const what = algorithm === DEFAULT_ALGORITHM ? '' : ` ${algorithm}`;
-    const signs = `${kid} signs${what}${file === null ? ' by a KeySigner' : ''}`;
+    const signs = `${kid} signs${what}${file === null ? ' through a KeySigner' : ''}`;
     return signsFrom === 0 ? signs : `${signs} since ${new Date(signsFrom).toISOString()}`;
   });
   const found = ok(`${signing.join('; ')}; ${all.length} published`);
@@ -233,8 +233,8 @@ export async function examineClients({ application, server }: Subject): Promise<
   if (unknown.length > 0) {
     return warning(
       `clients have scopes that this server no longer offers: ${unknown.join(', ')}`,
-      'add them to oauth_server:scopes again. Or remove them from the clients (npx portico ' +
-        'oauth:client:update)',
+      'add these scopes to oauth_server:scopes again, or remove them from the clients (npx ' +
+        'portico oauth:client:update)',
     );
   }
   if (count > 0) return ok(`${count} registered`);

@@ -56,7 +56,10 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
     return [`no client is registered; ${howToHaveClients(server)}`];
   } catch (error) {
     host.log.warning('The schema cannot be read: {exception}', { exception: error });
-    return ['the schema cannot be read; run npx portico db:migrate up (for details, see the log)'];
+    return [
+      'the database schema cannot be read; run npx portico db:migrate up (for details, see the ' +
+        'log)',
+    ];
   }
 }
 
@@ -76,5 +79,5 @@ export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolea
 
 const lostKeys = ({ config }: AuthorizationServer) =>
   `There is no signing key in ${config.key_path}, but the server issued ID tokens before, so it ` +
-  'had a key. Restore the directory of that key. Or set oauth_server:key_path (STORAGE_DIR) to ' +
+  'had a key. Restore the directory of that key, or set oauth_server:key_path (STORAGE_DIR) to ' +
   'that directory. Run npx portico oauth:keys:generate only if the key is lost';

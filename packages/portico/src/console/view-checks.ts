@@ -30,7 +30,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken !== null) {
     return failing(
       broken,
-      "fix these views. Or copy Portico's own views again. Then restart the application",
+      "fix these views, or copy Portico's own views again. Then restart the application",
     );
   }
   const problem = problemOfForm(server, consent, secrets);
@@ -141,7 +141,7 @@ async function renderAll(
     }
   }
   const named = [...broken].map(
-    ([message, views]) => `${views.join(', ')} cannot be shown: ${message}`,
+    ([message, views]) => `${views.join(', ')} cannot be rendered: ${message}`,
   );
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }
@@ -157,14 +157,15 @@ function problemOfForm(
   if (lacking.length > 0) {
     const names = lacking.map(([name]) => name).join(', ');
     return failing(
-      `the form in oauth/consent does not have ${names}, so Portico cannot accept its answers`,
+      `the form in the view oauth/consent does not have ${names}, so Portico cannot accept its ` +
+        'answers',
       "copy these fields from Portico's own view",
     );
   }
   if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
     const { authorize } = browserPaths(server);
     return failing(
-      `the form in oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
+      `the form in the view oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
       "use the view's action variable, as Portico's own view does",
     );
   }

@@ -192,7 +192,9 @@ export class AuthorizeEndpoint {
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
       return redirectReply(this.#trips.returnPath(requestId), 303);
-    throw notUsable('it has expired, was used, belongs to another client, or never existed');
+    throw notUsable(
+      'it has expired, has already been used, belongs to a different client, or never existed',
+    );
   }
 
   /**
@@ -234,7 +236,7 @@ export class AuthorizeEndpoint {
     // If another tab has shown the request in the meantime, the request is no longer waiting.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
-    throw notAnswerable('it is unknown, has expired, or waits in another browser');
+    throw notAnswerable('it is unknown, has expired, or was started in another browser');
   }
 
   /** Checks the request for a signed-in user and shows it to them. */

@@ -55,7 +55,9 @@ export class ConsentForm {
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) throw notSignedIn();
     if (requestId === undefined || csrfToken === undefined || !DECISIONS.has(decision)) {
-      throw notAccepted('the form does not have a request_id, a csrf_token or a known decision');
+      throw notAccepted(
+        'the form has no request_id or csrf_token, or its decision is missing or unknown',
+      );
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
@@ -113,6 +115,6 @@ export class ConsentForm {
 function notSignedIn(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.not_signed_in'),
-    'the session of this answer has no signed-in person',
+    'no person is signed in to the browser session that sent this answer',
   );
 }

@@ -75,7 +75,7 @@ function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;
   const reason = client.public
     ? 'the client is public, so it cannot prove its identity'
-    : `the client is registered for ${client.grants.join(', ')}`;
+    : `the client is registered only for ${client.grants.join(', ')}`;
   throw new OAuthError(
     'unauthorized_client',
     'The client is not registered for introspection.',

@@ -201,7 +201,7 @@ export class RefreshTokenGrant implements TokenGrant {
     throw new OAuthError(
       'invalid_scope',
       'The refresh token was used with another scope a moment ago.',
-      `the refresh token was used for ${quotedList(issued)}, and is now sent ` +
+      `the refresh token was used for ${quotedList(issued)}, but is now sent ` +
         `for ${quotedList(asked)}`,
     );
   }

@@ -14,13 +14,13 @@ import type { Again } from './repeated-answers.ts';
 
 /** Checks that apply to the two stored grants: authorization codes and refresh tokens. */
 
-export const INACTIVE_ACCOUNT = 'the account no longer exists, or may no longer sign in';
+export const INACTIVE_ACCOUNT = 'the account no longer exists, or is no longer allowed to sign in';
 
 const REVOKED_TOKEN =
   'the access token from the first use of the code or refresh token was revoked in the meantime';
 
 export function ofAnotherClient(what: string, { family }: StoredGrant): string {
-  return `the ${what} belongs to the client ${family.clientId}`;
+  return `the ${what} was issued to the client ${family.clientId}`;
 }
 
 /**
@@ -30,7 +30,7 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
 export function ofAnotherKey(what: string, proved: string | null): string {
   return proved === null
     ? `the ${what} is bound to a key, but the request contains no proof of that key`
-    : `the ${what} is bound to a key, but the request proves another key`;
+    : `the ${what} is bound to a key, but the request contains a proof of a different key`;
 }
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {
@@ -49,7 +49,9 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
  */
 export function requireBeginning(client: Client, grantTypes: GrantTypes): void {
   if (grantTypes.canBeAllowed(client.grants)) return;
-  throw invalidGrant('the client no longer has a grant that lets people give it access');
+  throw invalidGrant(
+    'the client is no longer registered for a grant that lets people give it access',
+  );
 }
 
 /**

@@ -94,8 +94,8 @@ async function computeTag(
 }
 
 const WITHOUT_ARGON2 =
-  'This runtime has no crypto.argon2 (Node has it since 24.7). Pass your own passwordHasher ' +
-  'to the host, such as bcrypt or scrypt';
+  'This runtime does not have crypto.argon2, which Node.js added in version 24.7. Pass your ' +
+  'own passwordHasher to the host, such as bcrypt or scrypt';
 
 function parse(hash: string): Argon2idHash | null {
   const match = HASH.exec(hash);

@@ -48,7 +48,9 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   const isStaged = isStagedFile(name);
   const signsFrom = isStaged ? jwk.signs_from : readNumber(name);
   if (!Number.isSafeInteger(signsFrom))
-    throw new Error('it has no signs_from, the time from which it signs');
+    throw new Error(
+      'its signs_from, the time from which it signs, is missing or not a whole number',
+    );
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
   // For ECDSA, use the form that RFC 7518 section 3.4 requires: the signature's two numbers, one
   // after the other, without DER. Other algorithms ignore `dsaEncoding`.

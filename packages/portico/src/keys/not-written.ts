@@ -29,7 +29,7 @@ const WHAT_IT_MEANS: Readonly<Record<string, string>> = {
   EDQUOT: ': the quota is used up',
   EROFS: ': it is mounted read-only',
   EACCES: ': this user has no permission',
-  EPERM: ': this user has no permission, or the file system has no hard links',
-  ENOTSUP: ': its file system has no hard links',
-  EOPNOTSUPP: ': its file system has no hard links',
+  EPERM: ': this user has no permission, or the file system does not support hard links',
+  ENOTSUP: ': its file system does not support hard links',
+  EOPNOTSUPP: ': its file system does not support hard links',
 };

@@ -39,8 +39,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
     throw new Error('requireAuthentication() needs a maxAge in whole seconds, at least 1');
   if (!acrValues.every((each) => typeof each === 'string' && ACR.test(each)))
     throw new Error(
-      'requireAuthentication() needs an acr without spaces, quotes, backslashes and ' +
-        'non-ASCII characters',
+      'requireAuthentication() needs an acr without spaces, quotes, backslashes or non-ASCII ' +
+        'characters',
     );
   return { maxAge: maxAge ?? null, acrValues };
 }

@@ -213,11 +213,13 @@ function invalid(detail: string): NoToken {
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_ANSWER = { answer: null } as const;
 const NO_HEADER = missing('there is no Authorization header');
-const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
+const OTHER_SCHEME = missing('the Authorization header does not use the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');
 const BOUND = invalid('the token is bound to a key, but was sent with the scheme Bearer');
 const UNBOUND = invalid('the token is not bound to a key');
-const INACTIVE_ACCOUNT = invalid('the account no longer exists, or may no longer sign in');
+const INACTIVE_ACCOUNT = invalid(
+  'the account no longer exists, or is no longer allowed to sign in',
+);
 
 const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   unknown: invalid('the token is unknown: never issued here, revoked, or expired long ago'),
@@ -225,6 +227,6 @@ const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   'client revoked': invalid('the client of the token was revoked'),
   'authorization revoked': invalid('the authorization of the token was revoked'),
   'grant removed': invalid(
-    'the client of the token is no longer registered for the grant that gave it',
+    'the client of the token is no longer registered for the grant that the token was issued with',
   ),
 };

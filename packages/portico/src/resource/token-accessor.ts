@@ -207,12 +207,12 @@ function requireOffered({ scopes, resource }: AskableScopes, scope: string): voi
   if (scopes.has(scope)) return;
   if (resource === undefined)
     throw new Error(
-      `token() asks for the scope '${scope}', which is not in oauth_server:scopes. Add it there`,
+      `token() requires the scope '${scope}', which is not in oauth_server:scopes. Add it there`,
     );
   if (resource === null)
     throw new Error(
-      `token() asks for the scope '${scope}', which belongs to a resource. Use ` +
+      `token() requires the scope '${scope}', which belongs to a resource. Use ` +
         'server.resource(url)',
     );
-  throw new Error(`token() asks for the scope '${scope}', which is not a scope of ${resource}`);
+  throw new Error(`token() requires the scope '${scope}', which is not a scope of ${resource}`);
 }

@@ -116,7 +116,7 @@ export class Resources {
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (
-      `the token was granted for ${quotedAudience(audience)}, and was used ` +
+      `the token was granted for ${quotedAudience(audience)}, but was used ` +
       `at ${quotedAudience(here)}`
     );
   }

@@ -166,7 +166,7 @@ async function askKnown(connection: PoolConnection): Promise<Known> {
     readonly version: string;
     readonly charset: string;
   }[];
-  if (row?.charset !== 'utf8mb4') refuse(` whose charset is utf8mb4, and not ${row?.charset}`);
+  if (row?.charset !== 'utf8mb4') refuse(` whose charset is utf8mb4, not ${row?.charset}`);
   const isMariadb = MARIADB.test(row.version);
   return {
     isolation: isMariadb ? 'tx_isolation' : 'transaction_isolation',

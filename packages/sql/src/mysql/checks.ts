@@ -108,7 +108,7 @@ function judgeReadiness(status: Settings): Finding | null {
   if (cluster === 'Primary' && isOn(status.text('wsrep_ready'))) return null;
   return failing(
     `this node of the Galera cluster is not ready (${cluster}): requests to it get 503`,
-    'let it rejoin the cluster, or point database_url (DATABASE_URL) to another node',
+    'let this node rejoin the cluster, or point database_url (DATABASE_URL) to another node',
   );
 }
 
@@ -127,7 +127,7 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
             `the Galera cluster has ${size === 1 ? 'only one node' : 'only two nodes'}: ` +
               (size === 1
                 ? 'if it fails, no other node takes over'
-                : 'if one fails, the other also stops answering, because it has no majority'),
+                : 'if one node fails, the other also stops answering, because it has no majority'),
             'use three nodes; one of them can be an arbitrator (garbd)',
           )
         : null,
@@ -235,11 +235,11 @@ async function examineTables({ database }: ExaminedDatabase): Promise<readonly F
         ? warning(
             'these tables have no primary key, which Galera needs to identify rows: ' +
               named(without),
-            'add the key that db:migrate up --print shows',
+            'add the primary key that db:migrate up --print shows',
           )
         : null,
     ],
-    `${rows.length} use InnoDB, each with a primary key`,
+    `${rows.length} tables use InnoDB, and each has a primary key`,
   );
 }
 

@@ -76,19 +76,25 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
  * password. 1698: on MariaDB, the account connects only through the socket, without a password.
  */
 const REFUSALS: Remedies = [
-  [/^(?:1045|1698)$/, 'correct the user or the password, or let the account connect from here'],
-  [/^1130$/, 'let the account connect from here (CREATE USER user@host)'],
+  [
+    /^(?:1045|1698)$/,
+    'correct the user or the password, or allow the account to connect from this machine',
+  ],
+  [/^1130$/, 'allow the account to connect from this machine (CREATE USER user@host)'],
   [/^1044$/, 'correct the name of the database, or grant the account its privileges'],
   [/^1046$/, 'add the name of the database to the URL'],
   [/^1049$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
   // 3118 is MySQL's number, 4151 is MariaDB's.
   [/^(?:3118|4151)$/, 'unlock the account (ALTER USER … ACCOUNT UNLOCK)'],
   [/^(?:1820|1862)$/, 'give the account a new password (ALTER USER … IDENTIFIED BY …)'],
-  [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'turn TLS on at the server, or remove ssl from the URL'],
+  [/^HANDSHAKE_NO_SSL_SUPPORT$/, 'enable TLS on the server, or remove ssl from the URL'],
 ];
 /** The account lacks a privilege for a table or a column. */
 const PRIVILEGES: Remedies = [
-  [/^114[23]$/, 'grant this to the account (GRANT … ON database.*), or use another account'],
+  [
+    /^114[23]$/,
+    'grant the missing privilege to the account (GRANT … ON database.*), or use another account',
+  ],
 ];
 
 /** An option of the server forbids the statement. It may be the read-only option or another one. */

@@ -147,7 +147,7 @@ function judgeStandbys(
       `${named}, but ` +
         `${plural(synchronous, 'of these standbys is', 'of these standbys are')} attached: ` +
         'every write waits, then gets 503',
-      'attach the missing standby, or remove its name',
+      'attach the missing standby, or remove its name from synchronous_standby_names',
     );
   }
   if (visible === 0) {
@@ -250,15 +250,15 @@ async function findPooler(database: Store, most: number): Promise<string | null>
   const processes = await atOnce(PROCESS);
   if (isShared(processes) && !isShared(await atOnce(SLOWLY))) {
     return (
-      'the connection uses a pooler in transaction mode (connections share a process of ' +
-      'the server): the limits of the pooler apply, not max_connections. Set time limits ' +
+      'the connection uses a pooler in transaction mode (several connections share one server ' +
+      'process), so the limits of the pooler apply instead of max_connections. Set time limits ' +
       'with ALTER ROLE … SET'
     );
   }
   if (!processes.some(({ age }) => Number(age) > here + 1)) return null;
   return (
-    'the connection uses a pooler (a process of the server is older than this process): ' +
-    'the limits of the pooler apply, not max_connections'
+    'the connection uses a pooler (a server process is older than this process), so the ' +
+    'limits of the pooler apply instead of max_connections'
   );
 }
 

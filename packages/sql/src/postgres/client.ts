@@ -31,5 +31,5 @@ export function getRefusal(client: PoolClient): string | null {
   const missing =
     typeof getTypeParser !== 'function' ||
     ASKED.some((name) => typeof connection[name] !== 'function');
-  return missing ? '; this one lacks what is needed' : null;
+  return missing ? '; the connections of this pool lack functions that Portico needs' : null;
 }

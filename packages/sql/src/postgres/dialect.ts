@@ -27,7 +27,7 @@ export const POSTGRES: Dialect = {
   isEmbedded: false,
   failures: postgresMeanings,
   remedy: postgresRemedy,
-  copying: { advice: 'use pg_dump, or a base backup with its log (docs/backup.md)' },
+  copying: { advice: 'use pg_dump, or a base backup with its write-ahead log (docs/backup.md)' },
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',

@@ -146,7 +146,7 @@ async function startSession(
   const session = await tellSession(client, limits, patience);
   if (wanted === 'any') return session;
   if (session.isStandby) throw noConnection('is a standby');
-  if (wanted === 'read-write' && session.isReadOnly) throw noConnection('may only be read from');
+  if (wanted === 'read-write' && session.isReadOnly) throw noConnection('is read-only');
   return session;
 }
 

@@ -40,16 +40,20 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^40...$/, 'conflict'],
 ];
 
-const MISSING_PRIVILEGE = 'grant this to the user, or use the user that owns the database';
+const MISSING_PRIVILEGE =
+  'grant the missing privilege to the user, or use the user that owns the database';
 /** Refusals of a connection: SQLSTATEs, and errors of `pg` that have no code. */
 const REFUSALS: Remedies = [
   [/^28P01$/, 'correct the user or the password'],
-  [/^28...$/, 'correct the user, or let it connect from here (LOGIN, and pg_hba.conf)'],
+  [
+    /^28...$/,
+    'correct the user, or allow it to connect from this machine (LOGIN, and pg_hba.conf)',
+  ],
   [/^3D000$/, 'correct the name of the database, or create it (CREATE DATABASE)'],
   // The SQLSTATE 42501 alone may also be about a statement.
   [/^permission denied for database /, MISSING_PRIVILEGE],
-  [/^SASL: .* password must be/, 'add the password, because the server asks for one'],
-  [/server does not support SSL/, 'turn SSL on at the server, or remove sslmode from the URL'],
+  [/^SASL: .* password must be/, 'add the password, because the server requires one'],
+  [/server does not support SSL/, 'enable SSL on the server, or remove sslmode from the URL'],
 ];
 /** The account lacks a privilege, or does not own a table. */
 const PRIVILEGES: Remedies = [[/^42501$/, MISSING_PRIVILEGE]];

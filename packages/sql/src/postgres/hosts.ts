@@ -83,8 +83,8 @@ function requireHost(name: string, index: number, { length }: readonly string[])
   const [match, port = '5432'] = HOST.exec(name) ?? [];
   if (match === undefined || Number(port) < 1 || Number(port) > 65_535)
     refuse(
-      `names ${length} servers, but server ${index + 1} is neither host nor host:port (write ` +
-        `an IPv6 address in brackets); ${ESCAPES}`,
+      `lists ${length} servers, but server ${index + 1} is not written as host or host:port ` +
+        `(write an IPv6 address in brackets); ${ESCAPES}`,
     );
 }
 
@@ -135,8 +135,8 @@ export class HostsPool implements Pool {
       }
     }
     const message =
-      'No server of database_url can be ' +
-      `used: ${failures.map((each) => each.message).join('; ')}`;
+      'None of the servers in database_url can be used: ' +
+      failures.map((each) => each.message).join('; ');
     throw new AggregateError(failures, message);
   }
 

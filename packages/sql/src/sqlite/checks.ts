@@ -79,7 +79,8 @@ export function judgeFile(
         ? failing(
             `${file} is on a network file system (${type}), where SQLite cannot rely on file ` +
               'locks: two processes may write at once, and a token may be used twice',
-            'move it to a local disk; for several machines, use PostgreSQL or MariaDB',
+            'move the database file to a local disk; for several machines, use PostgreSQL or ' +
+              'MariaDB',
           )
         : null,
       free < LITTLE

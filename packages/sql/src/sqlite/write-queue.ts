@@ -289,7 +289,7 @@ export class WriteQueue {
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)
-      throw new Error('The transaction was rolled back by a statement that failed');
+      throw new Error('The transaction was rolled back, because a statement failed');
   }
 }
 

@@ -10,8 +10,8 @@ import { withoutServers } from './without-servers.ts';
 
 export const NO_APPLICATION =
   "No application was found. Run this command in the application's folder, which contains " +
-  'app.ts or portico.config.ts. Or pass --app <file> or --config <file>. Or name the file in ' +
-  'package.json: "portico": { "app": "path/to/app.ts" }';
+  'app.ts or portico.config.ts, or pass --app <file> or --config <file>. You can also name the ' +
+  'file in package.json: "portico": { "app": "path/to/app.ts" }';
 
 /**
  * The names of the file with the definition. If both kinds of files exist, the console uses
@@ -85,18 +85,18 @@ async function load(
     if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
     if (isUncompiled(error)) {
       io.stderr(
-        'Node only removes the types from TypeScript. Enums, namespaces, parameter ' +
-          'properties and decorators need a ' +
-          'compiler. Pass the compiled file, as in npx portico --app dist/app.js\n\n',
+        'Node only removes the types from TypeScript, but enums, namespaces, parameter ' +
+          'properties and decorators need a compiler. Pass the compiled file, for example: npx ' +
+          'portico --app dist/app.js\n\n',
       );
     }
     if (isTakenForCommonJs(error)) {
       io.stderr(
         'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, ' +
-          'which uses require instead of import. In a new application, run ' +
-          'npm pkg set type=module. Otherwise, pass the compiled file, as in ' +
-          'npx portico --app dist/portico.js. Or load ' +
-          "TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
+          'which uses require instead of import. If the application is new, run npm pkg set ' +
+          'type=module. Otherwise, pass the compiled file, for example npx portico --app ' +
+          'dist/portico.js, or load TypeScript as the application does: ' +
+          "NODE_OPTIONS='--import tsx'\n\n",
       );
     }
     throw error;

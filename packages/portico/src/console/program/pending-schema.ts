@@ -23,4 +23,5 @@ export async function isSchemaPending(
 }
 
 /** The error message if a command needs the schema. */
-export const SCHEMA_PENDING = 'The schema is not applied. Run npx portico db:migrate up';
+export const SCHEMA_PENDING =
+  'Some database migrations are not applied. Run npx portico db:migrate up';

@@ -26,15 +26,15 @@ export async function withoutServers<Module>(
   const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const remedy =
-    'Start the server in a separate file that imports this file. Or export only the ' +
-    'definition from portico.config.ts.';
+    'Start the server in a separate file that imports this file, or create a portico.config.ts ' +
+    'that exports only the definition.';
   const giveUp = () =>
-    reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
+    reject(new ConsoleError(`${file} starts a server and does not finish loading. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;
     write(
       `${file} starts a server when it is loaded${place(stack)}. This command did not start ` +
-        `it. ${remedy}\n`,
+        `the server. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
     // Node is about to exit, but the file has not been loaded completely.

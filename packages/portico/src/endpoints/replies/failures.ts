@@ -87,9 +87,10 @@ export class Failures {
     const { host, migrations } = this.#server;
     const steps = await findPendingSteps(migrations);
     if (steps !== null)
-      host.log.error('The schema is not applied: {steps}; run npx portico db:migrate up', {
-        steps,
-      });
+      host.log.error(
+        'Some database migrations are not applied: {steps}; run npx portico db:migrate up',
+        { steps },
+      );
   }
 
   /**

@@ -2,7 +2,7 @@ import { pendingSteps, type MigrationState } from '@portico/sql';
 
 /** Returns a message about missing migrations. */
 export function describePendingSteps(steps: string): string {
-  return `The schema is not applied: ${steps}; run npx portico db:migrate up`;
+  return `Some database migrations are not applied: ${steps}; run npx portico db:migrate up`;
 }
 
 /** Returns the names of the missing migrations, separated by commas, or null. */

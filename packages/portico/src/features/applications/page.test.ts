@@ -306,7 +306,7 @@ describe('a removal', () => {
       await expect(refused).rejects.toBeInstanceOf(AuthorizationPageError);
       await expect(refused).rejects.toMatchObject({
         text: page('error.removal_not_accepted'),
-        detail: 'the csrf_token does not belong to this application and browser session',
+        detail: 'the csrf_token is not valid for this application and browser session',
       });
     }
     expect([asked, events]).toEqual([[], []]);

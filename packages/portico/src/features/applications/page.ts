@@ -125,7 +125,7 @@ const ALL = 'all';
 function notAccepted(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.removal_not_accepted'),
-    'the csrf_token does not belong to this application and browser session',
+    'the csrf_token is not valid for this application and browser session',
   );
 }
 

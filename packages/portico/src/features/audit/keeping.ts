@@ -49,7 +49,10 @@ export class Keeping {
   /** Resolves when the record is stored or written to the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
-      this.#sayInstead(record, new Error(`${MOST_WAITING} events are waiting for the store`));
+      this.#sayInstead(
+        record,
+        new Error(`${MOST_WAITING} events are already waiting to be stored`),
+      );
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -58,7 +61,7 @@ export class Keeping {
       waiting.isLogged = true;
       this.#sayInstead(
         record,
-        new Error('the store did not accept it in time; it may be stored later'),
+        new Error('the store did not accept the event in time; it may be stored later'),
       );
       resolve();
     };

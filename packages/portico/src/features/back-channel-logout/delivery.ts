@@ -81,6 +81,6 @@ function resultOf(status: number | undefined): DeliveryResult {
   const isFinal = status !== undefined && status >= 400 && status < 500 && !MAY_PASS.has(status);
   return {
     outcome: isFinal ? 'refused' : 'postponed',
-    reason: `the response to the logout token has the status ${status}`,
+    reason: `the client responded to the logout token with the status ${status}`,
   };
 }

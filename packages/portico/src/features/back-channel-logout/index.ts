@@ -30,7 +30,8 @@ export const backChannelLogout = defineFeature({
     if (!isOn) return {};
     const { sessionId } = server.host;
     if (sessionId === null) {
-      const message = 'needs sessionId in the host contract; add it, or set this to false';
+      const message =
+        'needs sessionId in the host contract; add sessionId, or set this setting to false';
       throw new ConfigurationError([{ key: 'oauth_server:back_channel_logout', message }]);
     }
     const logout = new SessionLogout(server, sessionId);

@@ -21,7 +21,7 @@ export const logoutMetadata: readonly OfferedField<Config>[] = [
     selfRegistered: 'with-token',
     option: {
       flag: '--backchannel-logout-uri <uri>',
-      says: 'the https URL to which the server reports that a person has signed out',
+      says: 'the https URL that the server notifies when a person has signed out',
     },
     most: 1,
     problem: (uri, _, { anyPort }) =>

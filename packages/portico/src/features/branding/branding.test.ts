@@ -20,7 +20,7 @@ describe('a colour', () => {
     'rgb(0,0,0)',
   ])('%j is refused', (accent) => {
     const { error } = brandingShape.branding.safeParse({ accent });
-    expect(error?.issues).toMatchObject([{ message: 'must be a colour such as #1f5c4d' }]);
+    expect(error?.issues).toMatchObject([{ message: 'must be a color such as #1f5c4d' }]);
   });
 
   test('is in the style sheet for both modes, unless dark mode has its own', () => {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
 const color = z
-  .string({ error: 'must be a colour such as #1f5c4d' })
-  .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a colour such as #1f5c4d');
+  .string({ error: 'must be a color such as #1f5c4d' })
+  .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a color such as #1f5c4d');
 
 /** Matches a path on the application's origin, as browsers request it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;

@@ -166,9 +166,12 @@ export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): 
 
 function refuseSecrets(document: KeyMembers): void {
   const secret = SECRETS.find((name) => Object.hasOwn(document, name));
-  if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everyone can read`);
+  if (secret !== undefined)
+    throw new DocumentError(`it has a ${secret}, but everyone can read the document`);
   if (showsPrivateKeys(document.jwks))
-    throw new DocumentError('its jwks has a private or symmetric key, which everyone can read');
+    throw new DocumentError(
+      'its jwks has a private or symmetric key, but everyone can read the document',
+    );
 }
 
 function refuseDemands(document: Members, { demands }: DocumentRules): void {

@@ -62,7 +62,7 @@ class DeviceCodeGrant implements TokenGrant {
     const found = await this.#codes.findByDevice(deviceHash);
     if (found === null) throw invalidGrant('the device code is unknown');
     if (found.clientId !== client.id)
-      throw invalidGrant(`the device code belongs to the client ${found.clientId}`);
+      throw invalidGrant(`the device code was issued to the client ${found.clientId}`);
     requireSameResource(found, form.get('resource'));
     const answered = found.outcome === null ? await this.#wait(found, now) : found;
     const code = await this.#codeOf(answered, now);
@@ -113,7 +113,9 @@ class DeviceCodeGrant implements TokenGrant {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);
     if (held.length > 0) return held;
-    throw denied(`the person has no permission for the allowed scopes: ${quotedList(inForce)}`);
+    throw denied(
+      `the person has no permission for any of the allowed scopes: ${quotedList(inForce)}`,
+    );
   }
 }
 

@@ -91,10 +91,13 @@ export class VerificationPage {
     if (attempt.outcome === 'wrong')
       return this.#askForCode(visitor, typed, { problem: 'unknown' });
     if (attempt.first)
-      this.#server.host.log.warning('A person sent many wrong device codes, and now has to wait', {
-        requestId: getRequestId(visitor.request),
-        person: visitor.user.reference,
-      });
+      this.#server.host.log.warning(
+        'A person sent many wrong device codes, and must now wait before the next attempt',
+        {
+          requestId: getRequestId(visitor.request),
+          person: visitor.user.reference,
+        },
+      );
     const retryAfter = String(Math.ceil(attempt.wait / 1000));
     return this.#askForCode(visitor, typed, { problem: 'slowed', retryAfter });
   }
@@ -250,7 +253,8 @@ function refusalOf(problem: Problem): AuthorizationPageError {
 
 function notOpen(): AuthorizationPageError {
   const detail =
-    'the request of the device is answered, has ended or expired, or its client lost its access';
+    'the request of the device was already answered, has ended or expired, or its client lost ' +
+    'its access';
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
@@ -267,7 +271,7 @@ function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): 
 
 function requireToken(sent: string | undefined, visitor: Visitor, about: readonly string[]): void {
   if (!isFormToken(sent, visitor, ...about))
-    throw notAccepted('the csrf_token does not belong to this form, person and browser session');
+    throw notAccepted('the csrf_token is not valid for this form, person and browser session');
 }
 
 /** Returns the values that the token of the code form protects. */

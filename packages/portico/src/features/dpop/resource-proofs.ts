@@ -40,7 +40,9 @@ export class ResourceProofs {
   ): Promise<ProofRefusal | null> {
     const request = asked?.();
     if (request === undefined)
-      return refusedProof('lookUpToken() got no request; pass the request with the proof');
+      return refusedProof(
+        'lookUpToken() was called without a request; pass the request that contains the proof',
+      );
     try {
       return await this.#judge(request, token, found);
     } catch (error) {
@@ -97,7 +99,7 @@ export class ResourceProofs {
 
 const OTHER_KEY: ProofRefusal = {
   code: 'invalid_token',
-  detail: 'the token is bound to a key other than that of the proof',
+  detail: 'the proof was signed with a different key than the one that the token is bound to',
   answer: null,
 };
 

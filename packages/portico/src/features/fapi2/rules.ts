@@ -119,7 +119,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : problem(
             'dpop',
-            `must be "require", not "${dpop}"; remove the setting to use this default`,
+            `must be "require", not "${dpop}"; if you remove the setting, the profile sets it ` +
+              'to "require"',
           ),
     needs: ({ dpop = 'off' }) => (dpop === 'off' ? 'oauth_server:dpop' : null),
   },
@@ -132,7 +133,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : problem(
             'private_key_jwt',
-            'must be true, not false; remove the setting to use this default',
+            'must be true, not false; if you remove the setting, the profile sets it to true',
           ),
     needs: ({ private_key_jwt: takesKeys = false }) =>
       takesKeys ? null : 'oauth_server:private_key_jwt',
@@ -198,7 +199,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
         ? null
         : problem(
             'pushed_authorization_requests',
-            `must be "require", not "${pushed}"; remove the setting to use this default`,
+            `must be "require", not "${pushed}"; if you remove the setting, the profile sets ` +
+              'it to "require"',
           ),
     needs: ({ pushed_authorization_requests: pushed = 'off' }) =>
       pushed === 'off' ? 'oauth_server:pushed_authorization_requests' : null,

@@ -33,7 +33,7 @@ export class FormPostMode implements SendingMode {
     if (protocol !== 'https:' && protocol !== 'http:')
       return 'the redirect_uri has a private-use scheme, but browsers post only to http and https';
     if (!NAMEABLE_ORIGIN.test(origin))
-      return 'no content security policy can name the host of the redirect_uri';
+      return 'a content security policy cannot contain the host of the redirect_uri';
     if (state !== null && CHANGED_BY_FORMS.test(state))
       return 'the state has a line break or a NUL, which a form cannot send unchanged';
     return null;

@@ -53,7 +53,7 @@ export function healthChecks({
       if (isNeeded === null) return false;
       if (isNeeded)
         throw new Error(
-          `There is ${missingKey(DEFAULT_ALGORITHM).key}, and clients ask for ID tokens`,
+          `There is ${missingKey(DEFAULT_ALGORITHM).key}, but clients request ID tokens`,
         );
       return true;
     },

@@ -54,7 +54,7 @@ export const jwtBearer = defineFeature({
       expiring: {
         kind: 'givenAccess',
         called: 'records of access that organizations gave',
-        which: 'was not used for ninety days',
+        which: 'have not been used for ninety days',
         batch: BATCH,
         remove: (limit) => pairs.removeUnused(clock() - UNUSED - lifetime * 1000, limit),
       },

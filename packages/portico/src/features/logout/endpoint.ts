@@ -204,7 +204,7 @@ function isOpened({ headers }: Request): boolean {
 
 function requireToken(form: Parameters, visitor: Visitor, sealed: string): void {
   if (!isFormToken(form.get('csrf_token'), visitor, ...formFor(visitor, sealed)))
-    throw notAccepted('the csrf_token does not belong to this form, person and browser session');
+    throw notAccepted('the csrf_token is not valid for this form, person and browser session');
 }
 
 /** Returns the values that the form's token protects: the request and the user. */

@@ -44,7 +44,8 @@ export const logout = defineFeature({
     if (!isOn) return {};
     const { endSession } = server.host;
     if (endSession === null) {
-      const message = 'needs signOut in the host contract; add it, or set this to false';
+      const message =
+        'needs signOut in the host contract; add signOut, or set this setting to false';
       throw new ConfigurationError([{ key: 'oauth_server:logout', message }]);
     }
     return {

@@ -74,7 +74,7 @@ export class LogoutRequests {
     const clientId = parameters.get('client_id');
     const client = clientId === undefined ? (hint?.client ?? null) : await this.#find(clientId);
     if (hint !== null && hint.client.id !== client?.id)
-      throw notValid('the id_token_hint is for another client than client_id');
+      throw notValid('the id_token_hint and the client_id name different clients');
     if (client !== null) noteClient(request, client.id);
     requireShort(parameters);
     const redirectUri = parameters.get('post_logout_redirect_uri') ?? null;
@@ -111,7 +111,7 @@ export class LogoutRequests {
       return { ...kept, ...about(client) };
     if (kept.isDone) return { ...kept, ...about(null), redirectUri: null };
     throw notValid(
-      'since the request, the client was revoked or its post_logout_redirect_uri was removed',
+      'after the request, the client was revoked, or its post_logout_redirect_uri was removed',
     );
   }
 
@@ -172,7 +172,7 @@ function about(
 function requireShort(parameters: Parameters): void {
   for (const [name, most] of Object.entries(LONGEST))
     if (Buffer.byteLength(JSON.stringify(parameters.get(name) ?? '')) > most + 2)
-      throw notValid(`the ${name} has more than ${most} bytes`);
+      throw notValid(`the ${name} is longer than ${most} bytes`);
 }
 
 /** Returns the error page for an encrypted request that is no longer valid. */

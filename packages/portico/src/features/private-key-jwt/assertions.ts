@@ -150,7 +150,7 @@ class Verifier {
         .slice(0, MOST_TRIED)
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
-      throw new JwsError('none of the keys of the client signed it');
+      throw new JwsError('it is not signed with a key of the client');
     // Mark the assertion as used last. Otherwise, a sender without the client's key could use up
     // its id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);

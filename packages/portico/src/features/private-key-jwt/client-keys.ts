@@ -239,7 +239,7 @@ class PublishedKeys {
       });
       const set = read(value, url);
       if (set.keys.length === 0 && (set.elsewhere ?? null) === null)
-        throw new OutboundError('it is not a key set that can verify');
+        throw new OutboundError('it is not a key set, or has no key that can verify signatures');
       const now = this.#clock();
       const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
       const fetched = {

@@ -13,7 +13,7 @@ export function refuseUnpushed(
   const reason = pushesRequests
     ? 'the client is registered to push its requests, and did not push this one'
     : allArePushed
-      ? 'oauth_server:pushed_authorization_requests is require, and the request was not pushed'
+      ? 'oauth_server:pushed_authorization_requests is require, but the request was not pushed'
       : null;
   return reason === null
     ? null

@@ -140,7 +140,7 @@ describe('a pushed request', () => {
       message: 'Too many pushed requests are waiting; try again later.',
       tooMuch: true,
       retryAfter: 60,
-      detail: 'the budget for requests of unknown clients is used up',
+      detail: 'too many pushed requests of public or unverified clients are waiting',
     });
     expect(ticks.count).toBe(0);
   });
@@ -165,8 +165,7 @@ describe('a request_uri', () => {
   test('of ours must come alone, with one client_id', () => {
     const { idOf } = start();
     const other =
-      'the authorization request also has a second request_uri, a request object or a second ' +
-      'client_id';
+      'the authorization request has a second request_uri, a request object or a second client_id';
     for (const more of [
       `request_uri=${OURS}`,
       'request_uri=x',

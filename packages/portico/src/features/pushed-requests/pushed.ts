@@ -73,8 +73,8 @@ export class PushedRequests implements DirectRequests {
     if (!requestUri.startsWith(PREFIX)) return null;
     if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
       throw notUsable(
-        'the authorization request also has a second request_uri, a request object or a ' +
-          'second client_id',
+        'the authorization request has a second request_uri, a request object or a second ' +
+          'client_id',
       );
     }
     const clientId = parameters.get('client_id') ?? '';
@@ -116,7 +116,7 @@ function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
 function noRoom(): NotNowError {
   return new NotNowError('Too many pushed requests are waiting; try again later.', {
     tooMuch: true,
-    detail: 'the budget for requests of unknown clients is used up',
+    detail: 'too many pushed requests of public or unverified clients are waiting',
     retryAfter: LIFETIME,
   });
 }

@@ -51,7 +51,7 @@ function requirePage(host: CompleteHost): NonNullable<CompleteHost['reauthentica
   );
   if (missing.length > 0) {
     const problems = missing.map(([member]): ConfigurationProblem => {
-      const message = `needs ${member} in the host contract; add it, or set this to false`;
+      const message = `needs ${member} in the host contract; add it, or set this setting to false`;
       return { key: 'oauth_server:reauthentication', message };
     });
     throw new ConfigurationError(problems);

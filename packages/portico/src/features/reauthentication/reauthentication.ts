@@ -133,7 +133,7 @@ function anotherPerson(): OAuthError {
   return new OAuthError(
     'login_required',
     'The person is not the one of the id_token_hint.',
-    'the id_token_hint is not about the person who is signed in',
+    'the id_token_hint was issued for a different person than the one who is signed in',
   );
 }
 

@@ -77,7 +77,9 @@ export class RefreshRetries implements SecondUses {
       // A public client proves only that it has the refresh token. If two senders use the token
       // with different keys within seconds, one of the senders has stolen it.
       if (client.public) return null;
-      throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
+      throw invalidGrant(
+        'a moment ago, the refresh token was used with a different key or without a key',
+      );
     }
     const response: TokenResponse = {
       access_token: access,

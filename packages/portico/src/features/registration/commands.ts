@@ -43,10 +43,13 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
         }
         context.print(`initial access token: ${created.token}`);
         context.note(
-          `Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`,
+          'Copy the token now. It is not shown again: only its hash is stored. ' +
+            `Its id is ${created.id}.`,
         );
         if ((config.registration ?? 'off') === 'off') {
-          context.note('oauth_server:registration is off, so no client can register with it yet.');
+          context.note(
+            'oauth_server:registration is off, so no client can register with this token yet.',
+          );
         }
       },
     );

@@ -259,7 +259,7 @@ describe('A client that registers itself', () => {
     expect(await errorOf(register())).toEqual(['all', 5]);
     state.refuses = { reason: 'token' };
     expect(await errorOf(register({}, letIn('a')))).toEqual(
-      unusable('the initial access token was used up, or ended, at the same moment'),
+      unusable('the initial access token was used up or became invalid during this request'),
     );
     expect(events).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('A client that registers itself', () => {
 });
 
 describe('A registration', () => {
-  const UNKNOWN = unusable('no active client that registered itself has this client_id');
+  const UNKNOWN = unusable('no active, self-registered client has this client_id');
 
   test('is found by its own token', async () => {
     const { register, find } = start();
@@ -336,7 +336,7 @@ describe('A registration', () => {
       tokenHash(one.registrationAccessToken),
     ]) {
       expect(await errorOf(find(one.client.id, token))).toEqual(
-        unusable(`the registration access token does not belong to the client ${one.client.id}`),
+        unusable(`the registration access token is not valid for the client ${one.client.id}`),
       );
     }
   });
@@ -499,7 +499,7 @@ describe('A registration update', () => {
     const { register, replace, change, rows, state, events } = start();
     const made = await register();
     state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
-    expect((await errorOf(replace(made)))[1]).toMatch(/^no active client/);
+    expect((await errorOf(replace(made)))[1]).toMatch(/^no active, self-registered client/);
     const other = await register();
     state.meanwhile = () => {
       const row = rows.get(other.client.id);

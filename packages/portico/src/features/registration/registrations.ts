@@ -140,10 +140,10 @@ export class Registrations {
     );
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
-      throw unusable('no active client that registered itself has this client_id');
+      throw unusable('no active, self-registered client has this client_id');
     }
     if (!isRight) {
-      throw unusable(`the registration access token does not belong to the client ${client.id}`);
+      throw unusable(`the registration access token is not valid for the client ${client.id}`);
     }
     return client;
   }
@@ -336,7 +336,7 @@ async function requireAlgorithm(
 
 function refused(refusal: RegistrationRefusal, now: number): Error {
   return refusal.reason === 'token'
-    ? unusable('the initial access token was used up, or ended, at the same moment')
+    ? unusable('the initial access token was used up or became invalid during this request')
     : new TooManyRegistrationsError(refusal.reason, refusal.until - now);
 }
 

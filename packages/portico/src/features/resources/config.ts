@@ -23,7 +23,7 @@ const resource = z.strictObject(
       .min(1, 'must contain at least one scope'),
     label: nonEmptyText(
       'a label',
-      'set it to the name of the API on the consent page, or omit it',
+      'set it to the name of the API that the consent page shows, or omit it',
     ).optional(),
     challenge: trueOrFalse.default(false),
   },

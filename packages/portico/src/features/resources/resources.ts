@@ -69,7 +69,9 @@ function spellingProblems(url: string, all: readonly string[]): readonly Configu
   return [
     {
       key: `${KEY}:${url}`,
-      message: 'differs from another URL only by the slash at the end; remove one of them',
+      message:
+        'differs from another configured URL only by the slash at the end; remove one of the ' +
+        'two URLs',
     },
   ];
 }

@@ -18,8 +18,8 @@ export const ES256: AlgorithmForm = {
   encodingProblem: (bytes) =>
     // A DER signature begins with the tag of a sequence and is not 64 bytes long.
     bytes.length !== 64 && bytes[0] === 0x30
-      ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 ' +
-        'section 3.4)'
+      ? 'a DER signature; ES256 needs the two numbers one after the other, in 64 bytes (RFC ' +
+        '7518 section 3.4)'
       : null,
 };
 

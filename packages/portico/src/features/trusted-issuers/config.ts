@@ -81,7 +81,7 @@ export const trustedIssuersShape = {
         .string()
         .refine(
           isIssuer,
-          'must be an issuer: its https URL without a query or fragment, or a SPIFFE trust ' +
+          'must be an issuer: an https URL without a query or fragment, or a SPIFFE trust ' +
             'domain such as spiffe://example.org',
         ),
       issuer,

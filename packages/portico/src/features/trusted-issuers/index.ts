@@ -17,7 +17,7 @@ export const trustedIssuers = defineFeature({
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
         key: keyOf(issuer),
-        message: 'is on the origin of this server; use an issuer on another origin',
+        message: 'has the same origin as this server; use an issuer on a different origin',
       })),
     // A trust domain identifies programs. Its keys must not decide who a person is.
     ...Object.entries(configured)

@@ -24,13 +24,14 @@ export async function examineWorkloads(
   return [
     isOn
       ? failing(
-          `the issuer of these workloads is not trusted for clients, ${clientsThen}`,
-          "add it to oauth_server:trusted_issuers with asserts: ['clients'], or revoke these " +
-            'clients (npx portico oauth:client:revoke)',
+          `the issuer of these workloads is not trusted to authenticate clients, ${clientsThen}`,
+          "add the issuer to oauth_server:trusted_issuers with asserts: ['clients'], or revoke " +
+            'these clients (npx portico oauth:client:revoke)',
         )
       : failing(
           `oauth_server:workload_identity is off, ${clientsThen}`,
-          'set it to true, or revoke these clients (npx portico oauth:client:revoke)',
+          'set oauth_server:workload_identity to true, or revoke these clients (npx portico ' +
+            'oauth:client:revoke)',
         ),
   ];
 }

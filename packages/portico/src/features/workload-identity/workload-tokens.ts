@@ -104,7 +104,9 @@ class WorkloadTokens implements ClientAssertions {
     if (typeof issuer !== 'string')
       throw new JwsError('its iss is missing, or its sub is not a SPIFFE ID');
     if (Object.hasOwn(payload, 'cnf'))
-      throw new JwsError('it is bound to a key (cnf), which is not accepted');
+      throw new JwsError(
+        'it is bound to a key (cnf), but this server does not accept bound workload tokens',
+      );
     const subject = await trustedIssuers.identify(token, issuer, audience);
     const workload = client?.keys.workload;
     if (workload === undefined) throw new JwsError('the client is not a workload');

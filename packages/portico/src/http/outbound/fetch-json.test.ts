@@ -666,7 +666,7 @@ describe('limits on requests', () => {
       as(fetchJson, `person ${number}`, `https://h${number}.example/`, isKnown).catch(String);
     for (let number = 1; number <= 300; number += 1)
       expect(await to(number)).toContain('cannot be fetched');
-    expect(await to(301)).toContain('in all');
+    expect(await to(301)).toContain('in total');
     expect(await to(301, true)).toContain('cannot be fetched');
     clock.advance(60);
     expect(await to(302)).toContain('cannot be fetched');

@@ -33,7 +33,7 @@ test('requests are counted for two minutes at most: there are never more than th
     for (let number = 1; number <= 300; number += 1) {
       await fetch(`person ${minute} ${number}`, `h${minute}-${number}.example`);
     }
-    await expect(fetch('ada', 'one-more.example')).rejects.toThrow('in all');
+    await expect(fetch('ada', 'one-more.example')).rejects.toThrow('in total');
     // There is one count for all requests, and three counts for each request.
     expect(counts.size).toBeLessThanOrEqual(1 + 2 * 3 * 300);
     clock.now += MINUTE;
@@ -80,7 +80,7 @@ test('signed-in people and strangers have separate limits, and strangers have le
     );
   for (let number = 0; number < 200; number += 1) await fetch(number, false);
   for (let number = 0; number < 60; number += 1) await fetch(number, true);
-  await expect(fetch(60, true)).rejects.toThrow('in all');
+  await expect(fetch(60, true)).rejects.toThrow('in total');
   for (let number = 200; number < 300; number += 1)
     expect(await fetch(number, false)).toBe('answered');
 });

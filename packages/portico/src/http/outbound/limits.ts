@@ -58,12 +58,12 @@ const LIMITS_OF_STRANGERS: Limits = {
 
 const fetchedTooMany = (of: string) =>
   new OutboundError(
-    `too many documents were fetched ${of} within a minute, or are being fetched`,
+    `too many documents were fetched ${of} within a minute, or are being fetched now`,
     MINUTE / 1000,
   );
 const sentTooMany = (host: string) =>
   new OutboundError(
-    `too many requests were sent to ${host} within a minute, or are being sent`,
+    `too many requests were sent to ${host} within a minute, or are being sent now`,
     MINUTE / 1000,
   );
 
@@ -180,7 +180,7 @@ function countedAs(request: CountedRequest): readonly Counted[] {
     name: JSON.stringify([isKnown, isStranger, hasFailed, of, ...names]),
   });
   return [
-    named('all', 'in all'),
+    named('all', 'in total'),
     named('person', `for ${person}`, person),
     named('personThere', `for ${person} of ${there}`, person, there),
     named('there', `of ${there}`, there),

@@ -58,8 +58,7 @@ export function requireWorkloadHeader(header: JsonObject): void {
 /** Throws if a claim shows that the token is not a workload's token. */
 export function requireWorkloadClaims(claims: JsonObject): void {
   const found = CLAIMS_OF_OTHERS.find((name) => Object.hasOwn(claims, name));
-  if (found !== undefined)
-    throw new JwsError(`it has ${found}, which belongs to another kind of token`);
+  if (found !== undefined) throw new JwsError(`it has ${found}, so it is another kind of token`);
 }
 
 function requireNoKey(header: JsonObject): void {
@@ -104,7 +103,7 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
   if (tenant === (expected ?? undefined)) return;
   throw new JwsError(
     expected === null
-      ? 'it has a tenant, but none is configured for its issuer'
+      ? 'it has a tenant, but no tenant is configured for its issuer'
       : 'its tenant is missing, or not the configured one',
   );
 }

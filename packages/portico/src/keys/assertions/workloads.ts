@@ -43,7 +43,10 @@ export function subjectProblem(issuer: string, pattern: string): string | null {
   if (!SUBJECT.test(pattern)) return 'must have 1 to 255 visible ASCII characters';
   const fixed = hasWildcard(pattern) ? pattern.slice(0, -1) : pattern;
   if (fixed.includes('*'))
-    return 'can have only one *, as the whole last segment after / or :, for example prod:*';
+    return (
+      'can have only one *, which must be the whole last segment after / or :, for ' +
+      'example prod:*'
+    );
   if (!isTrustDomain(issuer)) return null;
   // A trust domain may assert only names that are below its own id.
   const example = hasWildcard(pattern) ? `${fixed}a` : pattern;

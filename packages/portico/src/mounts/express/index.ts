@@ -76,6 +76,8 @@ export function bearerErrors(): ErrorRequestHandler {
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);
   if (incoming === null)
-    throw new Error('The request did not pass through portico(server) of portico/express');
+    throw new Error(
+      'The request did not pass through the middleware portico(server) of portico/express',
+    );
   return incoming as ExpressRequest;
 }

@@ -131,6 +131,8 @@ export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);
   const found = incoming === null ? undefined : requests.of(incoming);
   if (found === undefined)
-    throw new Error('The request did not pass through portico(server) of portico/fastify');
+    throw new Error(
+      'The request did not pass through the plugin portico(server) of portico/fastify',
+    );
   return found;
 }

@@ -78,7 +78,7 @@ export class MountedEndpoints {
 
   #refuse(onPath: readonly Endpoint[], requestId: string): Response {
     const [{ name: endpoint } = { name: null }] = onPath;
-    const detail = 'the path has no such method';
+    const detail = 'the endpoint at this path does not accept the method of the request';
     const refused = { endpoint, requestId, error: 405, detail, clientId: null, address: null };
     this.#log?.info('{endpoint} refused: {error} ({detail})', refused);
     const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);

@@ -70,11 +70,15 @@ export class Meters {
     this.refused = countingTwo(refusals, ENDPOINT, REASON);
     const usedAgain = 'Codes and refresh tokens that were used a second time';
     this.replayed = counting(counter('portico.replays', usedAgain, '{replay}'), REPLAYED);
-    const throttled = counter('portico.requests.throttled', 'Requests answered 429', '{request}');
+    const throttled = counter(
+      'portico.requests.throttled',
+      'Requests answered with 429',
+      '{request}',
+    );
     this.#throttled = counting(throttled, ENDPOINT);
     const unavailable = counter(
       'portico.requests.unavailable',
-      'Requests answered 503',
+      'Requests answered with 503',
       '{request}',
     );
     this.#unavailable = counting(unavailable, ENDPOINT);

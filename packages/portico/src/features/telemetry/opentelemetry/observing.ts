@@ -73,7 +73,7 @@ function observeConnections(meter: Meter, server: ObservedServer): void {
     'Statements and transactions that wait for a connection',
     '{request}',
   );
-  const most = updown('db.client.connection.max', 'Connections at most', '{connection}');
+  const most = updown('db.client.connection.max', 'Maximum number of connections', '{connection}');
   count.addCallback((result) => {
     const connections = server.connections();
     if (connections === null) return;
