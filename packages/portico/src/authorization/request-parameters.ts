@@ -27,16 +27,16 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if one of these parameters is repeated. `further` lists the additional parameters of the
- * features.
+ * Throws if the request repeats a parameter that it may contain only once. `further` lists the
+ * parameters that features add.
  */
 export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
 /**
- * Returns the parameters that a request may contain only once, without duplicates. A feature may
- * read a parameter that is already in `SINGLE_PARAMETERS`.
+ * Returns the names of all parameters that a request may contain only once. Removes duplicates,
+ * because a feature may list a parameter that is already in `SINGLE_PARAMETERS`.
  */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
@@ -60,12 +60,15 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
-/** Returns the values of `prompt`, which are separated by spaces. */
+/** Returns the values in `prompt`, which are separated by spaces. */
 export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }
 
-/** Whether the client wants a response without any page: `prompt` is exactly `none`. */
+/**
+ * Whether the client wants a response without any page, which means that `prompt` is exactly
+ * `none`.
+ */
 export function isSilent(parameters: Parameters): boolean {
   const values = promptValues(parameters.get('prompt'));
   return values.size === 1 && values.has('none');
@@ -81,8 +84,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`, or be exactly
- * `none`, which `refuseSilent` handles.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`, or it may be
+ * exactly `none`. Only `refuseSilent` decides whether `none` succeeds.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -143,7 +146,7 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 
 /**
  * Returns the thumbprint of the key that the client must prove when it exchanges the code. Returns
- * null if the parameter is missing.
+ * null if the request names no key. Throws if the thumbprint is not valid.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -166,8 +169,8 @@ export function requireResource(parameters: Parameters, resources: Resources): s
 }
 
 /**
- * Returns the parameters that the checks read, as they were sent, and the hints for pages. Keeps
- * two values of a repeated parameter, so that the checks can still refuse it.
+ * Returns the parameters that the checks read, as the client sent them, and the hints for pages.
+ * Keeps two values of a repeated parameter, so that the checks can still refuse it.
  */
 export function sentParameters(
   parameters: Parameters,
