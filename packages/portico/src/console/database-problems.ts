@@ -6,7 +6,9 @@ import {
   type Database,
 } from '@portico/sql';
 
-/** A store, and the limits of its connections if Portico opens them from `database_url`. */
+/**
+ * A store. `pool` contains the limits of its connections if Portico opens them from `database_url`.
+ */
 interface Connected {
   readonly database: Pick<Database, 'dialect'>;
   readonly pool?: object | null;
@@ -19,8 +21,8 @@ interface Refusal {
 }
 
 /**
- * Returns what to correct if the database server refuses the user, the password, the database or a
- * privilege. Returns null for any other error.
+ * Returns what the operator must correct if the database server refuses the user, the password, the
+ * database or a privilege. Returns null for any other error.
  */
 export function findRefusal({ database, pool = null }: Connected, error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
@@ -32,7 +34,7 @@ export function findRefusal({ database, pool = null }: Connected, error: unknown
     : { key: 'database_url', message: `does not work (DATABASE_URL sets it): ${reason}`, remedy };
 }
 
-/** Like `findRefusal`, but returns a ConfigurationError. */
+/** Does the same as `findRefusal`, but returns a ConfigurationError. */
 export function findConfigurationError(
   connected: Connected,
   error: unknown,
@@ -43,7 +45,10 @@ export function findConfigurationError(
   return new ConfigurationError([{ key, message: `${message}; ${remedy}` }]);
 }
 
-/** Returns a line about a server that cannot be reached. Returns null for any other error. */
+/**
+ * Returns a message about a database server that cannot be reached. Returns null for any other
+ * error.
+ */
 export function describeUnreachable({ pool = null }: Connected, error: unknown): string | null {
   if (!(error instanceof Error) || !isUnreachable(error)) return null;
   const address =
