@@ -186,7 +186,9 @@ export interface OAuthServerConfigInput {
   readonly login_route?: string | undefined;
   /** Whether the plugin adds its endpoints to the application's routes. Default: true. */
   readonly routes?: boolean | undefined;
-  /** Returns claims about a person, in addition to the claims in the profile. */
+  /**
+   * A function that returns claims about a user, in addition to the claims in the user's profile.
+   */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory that contains the signing keys. Default: `storage/oauth/keys`. */
   readonly key_path?: string | undefined;

@@ -134,10 +134,10 @@ export interface Feature<Config = OAuthServerConfig> {
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Returns what measures a server for the application's `telemetry`. Portico calls this function
-   * only if the application passes `telemetry`, and before it creates the other objects of the
-   * server. `log` works only after the server has started. `errorCodes` contains the error codes of
-   * all features. At most one feature can have this function.
+   * Returns the object that measures a server for the application's `telemetry`. Portico calls this
+   * function only if the application passes `telemetry`, and before it creates the other objects of
+   * the server. Use `log` only after the server has started. `errorCodes` contains the error codes
+   * of all features. At most one feature can have this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -289,8 +289,8 @@ export interface Contribution {
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Finds an earlier authorization because of which the server can skip the consent page. At most
-   * one feature can provide this.
+   * Finds an earlier authorization that allows the server to skip the consent page. At most one
+   * feature can provide this.
    */
   readonly priorConsent?: PriorConsent;
   /** Called with each answer that a user gives on the consent page. */
@@ -352,7 +352,7 @@ export interface Contribution {
    * this.
    */
   readonly resource?: PublishedResource;
-  /** Receives all audit events, as the host does. At most one feature can provide this. */
+  /** Receives all audit events, in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
   /**
    * Delivers the messages that the feature puts into the outbox. Contains one function for each
@@ -361,10 +361,7 @@ export interface Contribution {
   readonly deliveries?: Readonly<Record<string, Deliver>>;
   /** The rows of the feature that expire. The server removes them after they have expired. */
   readonly expiring?: ExpiringRows;
-  /**
-   * Whether the feature records values that can be used only once, for example the ids of signed
-   * tokens.
-   */
+  /** Whether the feature records values that can be used only once, for example DPoP proofs. */
   readonly usesOnce?: boolean;
   /** Returns the part of the doctor's report that examines this feature. */
   readonly examination?: (parts: Parts) => Examination;
@@ -389,8 +386,8 @@ export interface Parts {
   /** Binds tokens to a key that the client must prove. Null if the server does not bind tokens. */
   readonly binding: KeyBinding | null;
   /**
-   * Returns what authenticates the clients that `findClient` finds, for the endpoints with these
-   * paths. The audience of a client assertion may be any of these endpoints.
+   * Returns an object that authenticates the clients that `findClient` finds, at the endpoints with
+   * these paths. The audience of a client assertion may be any of these endpoints.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**

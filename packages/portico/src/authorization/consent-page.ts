@@ -23,8 +23,8 @@ export interface ConsentView extends ShownLook {
   /** The server's name, from `oauth_server:name`. */
   readonly serverName: string;
   /**
-   * The client's name. An unverified client can give itself any name, so its name is never here. It
-   * is only in `unverified.calledName`.
+   * The client's name. For an unverified client, this is a text that the client cannot choose. The
+   * name that the client gave itself is only in `unverified.calledName`.
    */
   readonly clientName: string;
   /**
@@ -64,9 +64,9 @@ export interface ConsentView extends ShownLook {
   readonly applicationsPath: string;
   /** The host that the authorization response goes to, as the page shows it. */
   readonly redirectHost: string;
-  /** The value of a hidden field in the consent form. */
+  /** The value of the hidden field `request_id` in the consent form. */
   readonly requestId: string;
-  /** The value of a hidden field in the consent form. */
+  /** The value of the hidden field `csrf_token` in the consent form. */
   readonly csrfToken: string;
   /** The URL that the consent form is posted to. */
   readonly action: string;

@@ -5,7 +5,7 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Stores authorization requests that clients send directly to the server. The browser later brings
+ * Stores authorization requests that clients send directly to the server. The browser later sends
  * only a reference to the stored request. A feature implements this interface.
  */
 export interface DirectRequests {
@@ -44,7 +44,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** Returns the error page for a browser that brings a reference to an unknown request. */
+/** Returns the error page for a browser that sends a reference to an unknown request. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -17,7 +17,7 @@ export interface OwnIdToken {
   readonly clientId: string;
   /** When the token was issued, in seconds since 1970. */
   readonly issuedAt: number;
-  /** The session that the token was issued for. Null if the token names no session. */
+  /** The session that the token was issued for. Null if the token has no `sid`. */
   readonly sid: string | null;
 }
 

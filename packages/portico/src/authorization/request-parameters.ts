@@ -42,7 +42,7 @@ const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
 
-/** Refuses request objects (OpenID Connect Core section 3.1.2.6). */
+/** Throws if the request contains a request object (OpenID Connect Core section 3.1.2.6). */
 export function refuseRequestObjects(parameters: Parameters): void {
   if (parameters.has('request')) {
     throw new OAuthError('request_not_supported', 'Request objects are not supported.');
@@ -74,7 +74,7 @@ export function isSilent(parameters: Parameters): boolean {
   return values.size === 1 && values.has('none');
 }
 
-/** Refuses `prompt=none`, because the server always asks for consent. */
+/** Throws if `prompt` is exactly `none`, because the server always asks for consent. */
 export function refuseSilent(parameters: Parameters): void {
   if (!isSilent(parameters)) return;
   throw new OAuthError(
@@ -84,8 +84,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`, or it may be
- * exactly `none`. Only `refuseSilent` decides whether `none` succeeds.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`. It may also be
+ * exactly `none`, which `refuseSilent` handles.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -146,7 +146,7 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 
 /**
  * Returns the thumbprint of the key that the client must prove when it exchanges the code. Returns
- * null if the request names no key. Throws if the thumbprint is not valid.
+ * null if the request does not contain the parameter. Throws if the thumbprint is not valid.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -157,7 +157,11 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
   );
 }
 
-/** Returns the resource that the tokens are for (RFC 8707 section 2.1), or null. */
+/**
+ * Returns the resource that the tokens are for (RFC 8707 section 2.1): the requested one, or the
+ * server's default, which can be null. Throws `invalid_target` if the server issues no tokens for
+ * the requested resource, or if the request contains several.
+ */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError(

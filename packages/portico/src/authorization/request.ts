@@ -121,8 +121,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks which access a request without a redirect URI wants, for example a device authorization
-   * request. Throws an OAuthError to refuse the request.
+   * Checks the access that a client requests without a redirect URI, for example in a device
+   * authorization request. Throws an OAuthError to refuse the request.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];

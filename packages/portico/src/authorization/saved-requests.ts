@@ -36,7 +36,7 @@ export class SavedRequests {
 
   /**
    * Returns the request if this visitor can answer it now. Returns null if no request with this id
-   * was saved.
+   * was saved. Otherwise throws a page error.
    */
   async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await this.#findOwn(requestId, visitor);

@@ -73,7 +73,7 @@ export class SignInNotes {
 
   /**
    * Returns the data that this browser stores about the request whose id is in `returnTo`. Returns
-   * null if there is none.
+   * null if the browser stores no such data.
    */
   async find(
     request: WithHeaders,

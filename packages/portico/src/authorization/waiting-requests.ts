@@ -80,8 +80,8 @@ interface Opened {
 }
 
 /**
- * The content of a cookie. A flag is 1 if it is true. Flags that are false are omitted at the end
- * of the list.
+ * The content of a cookie. A flag is 1 if it is true. False flags at the end of the list are
+ * omitted.
  */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 

@@ -80,9 +80,9 @@ export class ClientProofs {
   }
 
   /**
-   * Authenticates a client by its secret. Accepts a secret that this process has verified before
-   * without further work. Verifies any other secret with the slow hash. After too many failures,
-   * throws a TooManyFailuresError for most attempts.
+   * Authenticates a client by its secret. If this process has verified the secret before, accepts
+   * it immediately. Verifies any other secret with the slow hash. After too many failures, throws a
+   * TooManyFailuresError for most attempts.
    */
   async secret(
     request: Request,

@@ -142,7 +142,7 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   ];
 }
 
-/** Whether any key in the set includes its private part. */
+/** Whether any key in the set contains private key material. */
 export function showsPrivateKeys(value: unknown): boolean {
   return (keysIn(value) ?? []).some(
     (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),

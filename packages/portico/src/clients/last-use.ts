@@ -27,8 +27,8 @@ export class LastUse {
 
   /**
    * Records that a person allows the client. Returns null if there is nothing to record. Rejects if
-   * the first use of a client that no operator registered cannot be recorded: until then, a client
-   * that registered itself can still change its redirect URIs.
+   * this is the first use of a client that no operator registered, and it cannot be recorded.
+   * Without the record, a client that registered itself could still change its redirect URIs.
    */
   recordAllowed(client: Client): Promise<void> | null {
     const { id, registeredBy, usedAt } = client;

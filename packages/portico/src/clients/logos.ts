@@ -9,7 +9,7 @@ export interface NamedLogo {
 
 /** Checks and serves client logos. */
 export interface ClientLogos {
-  /** The path under which all logos are served. The query selects the client and the picture. */
+  /** The path that serves all logos. The query of the URL selects the client and the picture. */
   readonly path: string;
   /**
    * Checks the logo in a registration and returns it. Throws a RegistrationError with an

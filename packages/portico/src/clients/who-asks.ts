@@ -83,8 +83,8 @@ export function unverified(
 
 /**
  * Whether users could mistake the client for this server. Returns true if the client's name is the
- * server's name or looks like it. For an unverified client, also returns true if the client's name
- * only contains such a name.
+ * server's name or looks like it. For an unverified client, also returns true if part of its name
+ * does.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);

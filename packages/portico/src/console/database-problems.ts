@@ -6,9 +6,7 @@ import {
   type Database,
 } from '@portico/sql';
 
-/**
- * A store. `pool` contains the limits of its connections if Portico opens them from `database_url`.
- */
+/** A store. If Portico opens its connections from `database_url`, `pool` contains their limits. */
 interface Connected {
   readonly database: Pick<Database, 'dialect'>;
   readonly pool?: object | null;

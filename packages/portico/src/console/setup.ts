@@ -21,7 +21,7 @@ export interface SetupReport {
 }
 
 /**
- * Creates the signing key if there is none, and reports what else the server needs. You can run
+ * Creates the signing key if it does not exist, and reports what else the server needs. You can run
  * this function any number of times.
  *
  * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
@@ -64,8 +64,8 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether the store contains authorizations with the scope `openid`. If it does and there is no
- * signing key, the keys were lost. Rejects if the store does not respond.
+ * Whether the signing keys were lost: no key exists, although the store contains authorizations
+ * with the scope `openid`. Rejects if no key exists and the store does not respond.
  */
 export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolean> {
   try {

@@ -15,7 +15,7 @@ interface Secrets {
 }
 
 /**
- * Renders the pages with sample data. This shows whether a view of the host is broken, or a form
+ * Renders the pages with sample data, to find out whether a view of the host is broken or its form
  * lacks required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {

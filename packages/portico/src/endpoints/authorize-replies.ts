@@ -40,7 +40,7 @@ export class AuthorizeReplies {
     this.#additions = additions;
   }
 
-  /** Returns the texts of pages in the language for this request. */
+  /** Returns the texts of pages in the language of this request. */
   words(request: Request): Promise<Words> {
     return this.#server.speaking.of(request);
   }

@@ -103,8 +103,8 @@ export class SignInTrips {
 }
 
 /**
- * Makes the pages for this HTTP request use the language that the authorization request asks for in
- * `ui_locales`.
+ * Makes the pages in response to this HTTP request use a language from `ui_locales` in the
+ * authorization request.
  */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];

@@ -33,8 +33,8 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads an age or a point in time from an option such as `--since`, and returns milliseconds since
- * 1970. A date without a time means the start of that day in UTC.
+ * Reads an age or a point in time from an option such as `--since`. Returns the time in
+ * milliseconds since 1970. A date without a time means the start of that day in UTC.
  */
 export function readTime(
   context: ConsoleContext,

@@ -168,9 +168,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file together with the application's folder. If the file is in the current folder or
- * below it, and no folder in between has a package.json, the application's folder is the current
- * folder. Otherwise, it is the folder of the package.json that is nearest to the file.
+ * Returns the file together with the application's folder. Searches for this folder upward from the
+ * file. It is the first folder that contains a package.json or is the current folder, because
+ * servers start there too.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);

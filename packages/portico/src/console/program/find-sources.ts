@@ -64,8 +64,8 @@ export function findTypeScript(): void {
 }
 
 /**
- * Returns the application's file for this import, or undefined if there is none. Returns undefined
- * for imports from files in node_modules, because only Node resolves them.
+ * Returns the application's file for this import, or undefined if no file matches. Returns
+ * undefined for imports from files in node_modules, because only Node resolves them.
  */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;

@@ -3,9 +3,9 @@ import type { Application } from '../../application/started-application.ts';
 import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 
 /**
- * Whether a database migration is missing. If the store does not respond, returns false, and if its
- * server cannot be reached, also calls `warn`. Throws a ConfigurationError for a permanent problem,
- * for example a driver that is too old or a wrong password.
+ * Whether a database migration is missing. Returns false if the store does not respond. If the
+ * database server cannot be reached, also calls `warn`. Throws a ConfigurationError for a permanent
+ * problem, for example a driver that is too old or a wrong password.
  */
 export async function isSchemaPending(
   application: Application,

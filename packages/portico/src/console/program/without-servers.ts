@@ -14,8 +14,8 @@ let replaced = false;
 
 /**
  * Loads a file without starting the servers in it. A console command must not serve requests, and
- * must not fail because a port is in use. If the file tries to start a server, prints a note, only
- * once. Rejects with a ConsoleError if the file waits for its server.
+ * must not fail because a port is in use. If the file tries to start a server, prints a single
+ * note. Rejects with a ConsoleError if the file waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -37,8 +37,8 @@ export async function withoutServers<Module>(
         `it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Node emits `beforeExit` when nothing is left to do, although the file has not been loaded
-    // completely.
+    // If Node emits `beforeExit` during loading, nothing is left to run, but the file has not been
+    // loaded completely.
     process.once('beforeExit', giveUp);
   }
   try {

@@ -3,9 +3,9 @@ import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Returns headers that allow requests from pages of other origins, always without credentials. A
- * browser application can be a public client, so pages of any origin may call the endpoints that do
- * not read a session. The authorization endpoint is excluded because it reads a session. The
+ * Headers that allow requests from pages of other origins, always without credentials. A browser
+ * application can be a public client, so pages of any origin may call the endpoints that do not
+ * read a session. The authorization endpoint is excluded because it reads a session. The
  * introspection endpoint is excluded because browsers do not need it.
  */
 

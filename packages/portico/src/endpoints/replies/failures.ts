@@ -103,8 +103,8 @@ export class Failures {
   }
 
   /**
-   * If error pages show details, also warns about missing migrations on standard error. Each mount
-   * calls this method when the application starts. Never rejects.
+   * If error pages show details, warns about missing migrations on standard error. Each mount calls
+   * this method when the application starts. Never rejects.
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;

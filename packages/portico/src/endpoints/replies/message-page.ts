@@ -12,7 +12,7 @@ export interface MessagePage {
   readonly requestId: string | null;
 }
 
-/** Returns a page with the message, in the language for this request. */
+/** Returns a page with the message, in the language of the request. */
 export async function messageReply(
   server: Server,
   request: Request,

@@ -66,7 +66,7 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect that is not cached and that sends no referrer. The status must be 303 after a
+ * Returns a redirect that is not cached and that sends no referrer. Use the status 303 after a
  * form, and 302 otherwise.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {

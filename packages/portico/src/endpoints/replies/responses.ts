@@ -38,8 +38,8 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
-  // Some hosts use TypeScript before 5.7, which does not know `Uint8Array<ArrayBuffer>`. For this
-  // reason, the declared type of `body` is only `Uint8Array`.
+  // Some hosts use TypeScript before 5.7, which does not know `Uint8Array<ArrayBuffer>`. So the
+  // type of `body` must not contain it.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);

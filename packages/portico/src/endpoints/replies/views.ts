@@ -13,7 +13,7 @@ export interface ErrorView {
   readonly message: string;
   /** The HTTP status of the page: 200, or 400 to 599. */
   readonly status: number;
-  /** The request's id, which is also in the log. Null if there is none. */
+  /** The request's id, which is also in the log. Null if the request has no id. */
   readonly requestId: string | null;
   /** The exact reason for the error. Null, except during development. */
   readonly detail: string | null;

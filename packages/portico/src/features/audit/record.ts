@@ -41,7 +41,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 
 /**
  * Whether a user has erased their own data. The record of such an event must not contain the
- * address or the request id. They would reveal which user the pseudonym stands for.
+ * address or the request id, because they would reveal which user the pseudonym replaces.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (

@@ -7,7 +7,7 @@ import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
  * The table `oauth_audit`, which contains the stored events. A row changes only when its user is
- * erased, because a pseudonym then replaces the user.
+ * erased. A pseudonym then replaces the user.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;

@@ -8,8 +8,8 @@ const KEPT = 3_600_000;
 const LONGEST_TRANSACTION = 60_000;
 
 /**
- * Replaces the provisional end of the sessions with the actual time. Call this function after the
- * transaction has been committed.
+ * Replaces the provisional time at which the sessions ended with the actual time. Call this
+ * function after the transaction has been committed.
  */
 export type Committed = (now: number) => Promise<void>;
 

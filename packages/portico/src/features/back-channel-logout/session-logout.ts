@@ -57,8 +57,8 @@ export class SessionLogout {
   }
 
   /**
-   * Returns the `sid` that this client has received for the browser's session. Returns null if
-   * there is none.
+   * Returns the `sid` that this client has received for the browser's session. Returns null if it
+   * has received none.
    */
   async sid(request: Request, clientId: string): Promise<string | null> {
     const session = await this.#sessionOf(request);

@@ -164,8 +164,8 @@ export class Sessions {
 
   /**
    * Ends a session. If the session has no row, inserts a row that marks it as ended, so that a
-   * request that is still running cannot begin an authorization in it. Between these statements,
-   * another process may insert the row, so the first statement is repeated.
+   * request that is still running cannot begin an authorization in it. The first statement is
+   * repeated at the end, because another process may insert the row in between.
    */
   async #endOne(
     connection: SqlConnection,

@@ -7,9 +7,9 @@ export const challengesShape = {
 
 export interface ChallengesConfig {
   /**
-   * Whether a response that refuses a request in `token()` tells the client how to get a token. If
-   * true, the `WWW-Authenticate` header contains `resource_metadata` (RFC 9728) and `scope`. Also,
-   * a new authorization then includes the scopes that the user has already allowed this client.
+   * Whether the response tells the client how to get a token when `token()` refuses a request. If
+   * true, the `WWW-Authenticate` header contains `resource_metadata` (RFC 9728) and `scope`. A new
+   * authorization then also includes the scopes that the user has already allowed this client.
    * Needs `oauth_server:audience`, because Portico publishes the metadata of this API. Default:
    * false.
    */

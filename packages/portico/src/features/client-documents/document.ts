@@ -31,7 +31,7 @@ export interface DocumentRules extends KeyRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly grantTypes: GrantTypes;
-  /** The requirements that a client can be registered with. */
+  /** The requirements that a client can set in its document. */
   readonly demands: readonly ClientDemand[];
   /** The algorithm for ID tokens if a document does not name one. */
   readonly unnamedAlgorithm: SigningAlgorithm;

@@ -39,7 +39,7 @@ export interface ProfileRule {
    * When Portico meets the requirement.
    *
    * - `always`: for every client and with any configuration.
-   * - `switch`: if a setting is on that the profile turns on.
+   * - `switch`: with a setting that the profile turns on.
    * - `profile`: only if the profile applies.
    * - `elsewhere`: something outside Portico must meet it, for example a proxy.
    */
