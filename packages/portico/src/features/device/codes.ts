@@ -103,9 +103,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks whether the user has answered. Returns `answered` if the user has.
-   * Returns `early` if the device did not wait long enough since its last request. In that case,
-   * the interval between requests grows by `growth` milliseconds. Otherwise, returns `waits`.
+   * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
+   * Returns `early` if the device did not wait long enough since its last poll. In that case, the
+   * interval between polls grows by `growth` milliseconds. Otherwise, returns `waits`.
    */
   async poll(
     deviceHash: string,

@@ -2,7 +2,7 @@ declare module '../../errors.ts' {
   interface FurtherErrorCodes {
     /** The user has not answered yet. */
     readonly authorization_pending: true;
-    /** The device asked again too early. It must now wait five seconds longer between requests. */
+    /** The device polled too early. It must now wait five seconds longer between polls. */
     readonly slow_down: true;
     /** The user did not answer in time, or an operator ended the request. */
     readonly expired_token: true;

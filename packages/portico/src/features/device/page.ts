@@ -271,15 +271,15 @@ function requireToken(sent: string | undefined, visitor: Visitor, about: readonl
     throw notAccepted('the csrf_token does not belong to this form, person and browser session');
 }
 
-/** Returns what the token of the form for the code is bound to. */
+/** Returns the values that the CSRF token of the code form is bound to. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
 /**
- * Returns what the token of the form for the answer is bound to: the code, the scopes, the user and
- * the consent request.
+ * Returns the values that the CSRF token of the answer form is bound to: the code, the scopes, the
+ * user and the consent request.
  */
 function answerForm(
   { user }: Visitor,

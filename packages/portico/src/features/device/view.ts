@@ -21,7 +21,7 @@ export interface DeviceView {
    * the code on the device.
    */
   readonly isFromLink: boolean;
-  /** What is wrong with the code, in the page's language. Null if nothing is. */
+  /** What is wrong with the code, in the page's language. Null if nothing is wrong. */
   readonly problem: string | null;
   /** The request for the user to answer. Null while the page still asks for the code. */
   readonly question: DeviceQuestion | null;

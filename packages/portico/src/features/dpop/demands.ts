@@ -66,8 +66,8 @@ export class BindingDemands {
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // The client's requirement is older than the setting: an operator has turned DPoP off since. A
-    // token that is not bound would be less safe than the client expects.
+    // An operator has turned DPoP off since the client began to require it. A token that is not
+    // bound would be less safe than the client expects.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',
