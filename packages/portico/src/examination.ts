@@ -35,7 +35,7 @@ export interface ExaminedServer {
 
 /**
  * The application that the doctor examines. An `Application` of the kit has this type. Without the
- * kit, pass only your store and your schema, and the doctor skips the other checks.
+ * kit, pass your store and your schema. The doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**

@@ -116,7 +116,7 @@ export interface Feature<Config = OAuthServerConfig> {
    * Returns the resources that tokens can be issued for, in addition to `oauth_server:audience`.
    */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
-  /** Returns the other issuers whose assertions the feature accepts. */
+  /** Returns the issuers other than this server whose assertions the feature accepts. */
   trustedIssuers?(config: Config): readonly TrustedIssuer[];
   /** The security profile that the feature provides. */
   readonly profile?: ProfileOffer<Config>;

@@ -94,8 +94,8 @@ export class Consent {
   }
 
   /**
-   * Returns an earlier authorization in which the person allowed all of these scopes on the consent
-   * page. Returns null if the server must show the consent page.
+   * Returns an earlier authorization that covers all of these scopes, because the person has
+   * allowed them on the consent page. Returns null if the server must show the consent page.
    */
   async #findPrior(
     asked: AuthorizationRequest,

@@ -8,8 +8,8 @@ export interface ScopeChoices {
   /** Whether the user may leave out this scope even if the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the user may add to a request. The page shows only the added scopes that the
-   * client is registered for but did not request.
+   * The scopes that the user may add to a request. The page shows only those that the client is
+   * registered for but did not request.
    */
   readonly added: readonly string[];
 }

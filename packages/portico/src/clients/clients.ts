@@ -173,8 +173,8 @@ export class Clients {
   }
 
   /**
-   * Changes a client that an operator registered. Applies either all of the changes or, if one is
-   * not valid, none of them.
+   * Changes a client that an operator registered. Applies all of the changes, or none of them if
+   * one fails.
    *
    * - The client keeps its id and its authentication method. Its keys can be replaced.
    * - The result must be a valid registration.

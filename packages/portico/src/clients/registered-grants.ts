@@ -8,7 +8,7 @@ const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /**
  * Returns the grants of the client, including the defaults. Throws if a grant is unknown, or if the
- * client cannot have these grants together.
+ * client cannot have these grants.
  */
 export function checkGrants(
   requested: readonly string[],

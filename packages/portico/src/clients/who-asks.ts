@@ -161,8 +161,8 @@ const NOT_BESIDE_LATIN =
  *
  * - The name is empty.
  * - The name contains the server's name, or something that looks like it.
- * - A word in the name mixes Latin letters with letters of a script that looks like Latin. An
- *   honest name does not do this.
+ * - A word in the name mixes Latin letters with letters of a script that is not allowed next to
+ *   Latin. An honest name does not do this.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name

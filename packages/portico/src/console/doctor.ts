@@ -33,7 +33,7 @@ export interface OpenRotation {
 
 /** The report that `oauth:server:doctor` prints with `--json`. */
 export interface DoctorReport {
-  /** Whether all checks succeeded. False if any check failed. */
+  /** Whether no check failed. Warnings and skipped checks are not failures. */
   readonly healthy: boolean;
   /** The checks of all parts, in the order in which the parts were examined. */
   readonly checks: readonly Check[];

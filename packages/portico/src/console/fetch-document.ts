@@ -18,7 +18,7 @@ export class DocumentFetcher {
 
   /**
    * Fetches a JSON document without following redirects. Accepts only the HTTP statuses in
-   * `statuses`. If the request fails, returns a finding.
+   * `statuses`. If the request fails or the response is not such a document, returns a finding.
    */
   async fetch(
     url: string,

@@ -11,8 +11,8 @@ import type { Subject } from './subject.ts';
 const OLD = 366 * 86_400_000;
 
 /**
- * Returns a finding for each staged key, even if it is unreadable, and for each key that an
- * operator must rotate or can remove. Returns an empty list if there are no such keys.
+ * Reports staged keys, even unreadable ones, and keys that an operator must rotate or can remove.
+ * Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();

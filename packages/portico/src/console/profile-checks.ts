@@ -7,8 +7,8 @@ import type { Subject } from './subject.ts';
 
 /**
  * Checks that the server and its clients meet their security profile. Returns an empty list if
- * neither the server nor a client has a profile. If the clients cannot be read, returns no finding
- * about them, because the schema check reports that problem.
+ * neither the server nor a client has a profile. If the clients cannot be read, the schema check
+ * reports that problem.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;

@@ -210,7 +210,7 @@ function readRegistration(
   };
 }
 
-/** Prints how a new client authenticates that uses keys or a workload instead of a secret. */
+/** Prints how a new client with keys or a workload authenticates. */
 async function noteKeys(
   context: ConsoleContext,
   server: AuthorizationServer,

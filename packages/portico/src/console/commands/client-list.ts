@@ -121,7 +121,7 @@ function describe(
 
 /**
  * Returns the client's name for the terminal. If the client may have chosen the name itself, puts
- * it in quotes. Also escapes characters that move the terminal's cursor or change the text
+ * it in quotes, and escapes characters that move the terminal's cursor or change the text
  * direction.
  */
 export function getName(client: HoldingClient): string {

@@ -170,7 +170,7 @@ function findApplication(cwd: string): Found | null {
 /**
  * Returns the file together with the application's folder. Searches for this folder upward from the
  * file. It is the first folder that contains a package.json or is the current folder, because
- * servers start there too.
+ * servers start there too. If there is no such folder, it is the file's own folder.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);

@@ -44,7 +44,7 @@ export interface AuditKeys {
    * lists them. Default: false.
    */
   readonly keep?: boolean | undefined;
-  /** How many days the server keeps stored events before it deletes them. Default: never. */
+  /** After how many days the server deletes stored events. Default: never. */
   readonly retention_days?: number | undefined;
   /**
    * Where the server writes audit events, one JSON object per line: `-` for standard output, or the

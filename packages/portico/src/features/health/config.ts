@@ -49,10 +49,9 @@ export const healthShape = { health: health.optional() };
 export interface HealthConfig {
   /**
    * The paths of the health probes, below `base_path`. `true` enables both probes, at
-   * `{ live: '/health/live', ready: '/health/ready' }`. `false` disables both. To change or disable
-   * a single probe, use an object. In a kit application, both probes are enabled by default, unless
-   * the application has its own routes with these paths. Without the kit, both are disabled by
-   * default.
+   * `/health/live` and `/health/ready`. `false` disables both. To change or disable a single probe,
+   * use an object. In a kit application, both probes are enabled by default, unless the application
+   * has its own routes with these paths. Without the kit, both are disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }
