@@ -9,21 +9,21 @@ const required = (what: string, hint: string) => ({
     issue.input === undefined ? `is missing; ${hint}` : `must be ${what}; ${hint}`,
 });
 
-/** The schema of a setting that is on or off. */
+/** The schema of a setting that is either true or false. */
 export const trueOrFalse = z.boolean({ error: 'must be true or false' });
 
-/** The schema of a lifetime in seconds. */
+/** The schema of a duration in seconds, such as the lifetime of a token. */
 export const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds (100 years)`);
 
-/** Returns a schema for a string that is not blank. */
+/** Returns the schema of a text that must not be blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /**
- * The schema for the claims that a scope releases. It reports each problem at the list or at one
+ * The schema of the claims that a scope releases. It reports a problem at the list or at a single
  * claim, not at the whole scope.
  */
 const claims = z
@@ -50,13 +50,13 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
-/** The keys of a scope object that the core defines. */
+/** The keys of a scope object that Portico itself defines, without the keys that features add. */
 export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
 
 /** The settings of a scope object after validation. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 
-/** Returns the schema of one scope. `more` contains the keys that features add to a scope. */
+/** Returns the schema of one scope. `more` contains the keys that features add to scopes. */
 function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
   const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
     ScopeSettings,
@@ -82,8 +82,8 @@ const scopeName = z
   );
 
 /**
- * Returns the schema of `oauth_server:scopes`. `more` contains the keys that features add to a
- * scope.
+ * Returns the schema of `oauth_server:scopes`. `more` contains the keys that features add to
+ * scopes.
  */
 export function scopesSchema(more: z.ZodRawShape) {
   return z.record(
@@ -101,7 +101,7 @@ const audience = z
   );
 
 function isAbsoluteUri(value: string): boolean {
-  // RFC 8707 section 2 requires an absolute URI without a fragment.
+  // A resource must be an absolute URI without a fragment (RFC 8707 section 2).
   return URL.canParse(value) && !value.includes('#') && /^https?:\/\//i.test(value);
 }
 
@@ -129,7 +129,10 @@ const languages = z.union(
   },
 );
 
-/** The core's settings in the section `oauth_server`, with their defaults. Times are in seconds. */
+/**
+ * The settings in the section `oauth_server` that Portico itself defines, with their defaults.
+ * Times are in seconds.
+ */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
@@ -160,19 +163,19 @@ export const coreShape = {
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 // These types are written by hand, like the types of the features and the kit. If they were derived
-// from the schema, editors would show no doc comments, because TypeScript 7's language server shows
-// none for mapped types. `npm run configuration` compares the keys, types and defaults of these
-// types with the schema.
+// from the schema, editors would show no doc comments for the settings, because TypeScript 7's
+// language server shows none for mapped types. `npm run configuration` compares the keys, types and
+// defaults of these types with the schema.
 
 /**
- * The settings that you write in the section `oauth_server`. A missing or undefined setting gets
- * its default.
+ * The settings that you write in the section `oauth_server`. If you omit a setting, or set it to
+ * undefined, its default applies.
  */
 export interface OAuthServerConfigInput {
-  /** Your application's name, as people know it. Needed. */
+  /** The name of your application, as users know it. Needed. */
   readonly name?: string | undefined;
   /**
-   * The scopes that clients can request, each with a label for people. To grant a scope, a person
+   * The scopes that clients can request, each with a label that users see. To grant a scope, a user
    * needs the permission with the scope's name, or another permission that you set. `openid`,
    * `profile` and `email` are built in. Needed.
    */
@@ -181,63 +184,65 @@ export interface OAuthServerConfigInput {
   readonly audience?: string | undefined;
   /** Your sign-in page: the name of a route, or a path that begins with `/`. Default: `login`. */
   readonly login_route?: string | undefined;
-  /** Whether the plugin adds the endpoints to the application's routes. Default: true. */
+  /** Whether the plugin adds its endpoints to the application's routes. Default: true. */
   readonly routes?: boolean | undefined;
-  /** Returns claims about a person, in addition to the claims in the profile. */
+  /**
+   * A function that returns claims about a user, in addition to the claims in the user's profile.
+   */
   readonly claims?: ClaimsMapper | undefined;
-  /** The directory of the signing keys. Default: `storage/oauth/keys`. */
+  /** The directory that contains the signing keys. Default: `storage/oauth/keys`. */
   readonly key_path?: string | undefined;
-  /** How long an access token lives, in seconds. Default: 3600. */
+  /** How long an access token is valid, in seconds. Default: 3600. */
   readonly access_token_ttl?: number | undefined;
-  /** How long a refresh token lives, in seconds. Default: 2592000. */
+  /** How long a refresh token is valid, in seconds. Default: 2592000. */
   readonly refresh_token_ttl?: number | undefined;
-  /** How long an ID token lives, in seconds. Default: 3600. */
+  /** How long an ID token is valid, in seconds. Default: 3600. */
   readonly id_token_ttl?: number | undefined;
-  /** How long an authorization code lives, in seconds. Default: 60. */
+  /** How long an authorization code is valid, in seconds. Default: 60. */
   readonly code_ttl?: number | undefined;
-  /** How long a person may take to answer on the consent page, in seconds. Default: 600. */
+  /** How much time a user has to answer on the consent page, in seconds. Default: 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * The languages of the pages: true for all, or a list of tags (BCP 47). People who ask for none
-   * of these languages see the first. You can add languages with files (docs/pages.md). If false,
-   * the pages are in English. Default: false.
+   * The languages of the pages: true for all, or a list of language tags (BCP 47). Users who prefer
+   * none of these languages see the first one. You can add languages with files (docs/pages.md). If
+   * false, the pages are in English. Default: false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
 
-/** The settings for audit events. Features add their own settings. */
+/** The settings for audit events. Features add their settings to this interface. */
 export interface AuditConfigInput {}
 
-/** A scope in the configuration: only its label, or an object with its settings. */
+/** A scope in the configuration: either its label, or an object with its settings. */
 export type ScopeInput = string | ScopeConfig;
 
-/** A scope in the configuration as an object. Features add their own keys. */
+/** The settings of a scope in the configuration. Features add their keys to this interface. */
 export interface ScopeConfig {
-  /** Tells the person who gives consent what the scope allows. Needed. */
+  /** The text on the consent page that tells the user what the scope allows. Needed. */
   readonly label?: string | undefined;
   /**
-   * A longer explanation. People can open it on the consent page and the applications page.
-   * Default: none.
+   * A longer explanation. Users can open it on the consent page and the applications page. Default:
+   * none.
    */
   readonly description?: string | undefined;
-  /** The permission that a person must have. Default: the scope's own name. */
+  /** The permission that a user must have to grant the scope. Default: the scope's own name. */
   readonly permission?: string | undefined;
   /**
    * The claims from `getProfile()` and `oauth_server:claims` that the scope releases in ID tokens
-   * and at UserInfo, while the person has the scope's permission. You cannot list claims of the
-   * protocol itself, such as `sub`. Default: none.
+   * and at UserInfo, while the user has the scope's permission. You cannot list claims that the
+   * protocol defines, such as `sub`. Default: none.
    */
   readonly claims?: readonly string[] | undefined;
 }
 
 /**
- * The schema of a configuration key: a zod 4 schema from any copy of zod. `Input` is the type that
- * you write. `Output` is the type after validation.
+ * The schema of a configuration key: a zod 4 schema from any copy of zod. `Input` is the type of
+ * the value that you write. `Output` is the type of the value after validation.
  *
  * @example
  * const retention: ConfigSchema<number> = z.int().min(1).default(30);
  */
 export interface ConfigSchema<Output = unknown, Input = unknown> {
-  /** Internal data of zod. Portico uses only the two types. */
+  /** Data that zod uses internally. Portico reads only the two types. */
   readonly _zod: { readonly output: Output; readonly input: Input };
 }

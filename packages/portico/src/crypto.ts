@@ -7,20 +7,20 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** Returns 256 random bits in base64url. Used for access tokens, codes, request ids and secrets. */
+/** Returns 256 random bits in base64url, for access tokens, codes, request ids and secrets. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns 128 random bits in lowercase hexadecimal. Used for client ids and subjects. */
+/** Returns 128 random bits in lowercase hexadecimal, for client ids and subjects. */
 export function randomIdentifier(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
  * Returns an identifier that sorts by time, so that new rows are next to each other in a table. It
- * consists of the milliseconds since 1970 as 12 hexadecimal digits, and 80 random bits. It is not a
- * secret.
+ * consists of the milliseconds since 1970, as 12 hexadecimal digits, and 80 random bits. The
+ * identifier is not a secret.
  */
 export function orderedIdentifier(now: number): string {
   return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
@@ -35,8 +35,8 @@ export function tokenHash(token: string): string {
 }
 
 /**
- * Returns the HMAC-SHA-256 of the parts, in base64url. Two different lists of parts are never
- * hashed as the same bytes.
+ * Returns the HMAC-SHA-256 of the parts, in base64url. Different lists of parts are always encoded
+ * as different bytes before hashing.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -47,16 +47,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Derives a key for one purpose with HKDF and SHA-256. The secret must have at least 256 random
- * bits.
+ * Derives a key for a single purpose, with HKDF and SHA-256. The secret must have at least 256
+ * random bits.
  */
 export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
 /**
- * Encrypts the content with AES-256-GCM. Returns base64url. `about` is authenticated, but the
- * result does not contain it. `openText` needs the same `about`.
+ * Encrypts the content with AES-256-GCM and returns it in base64url. `about` is authenticated but
+ * is not part of the result. To decrypt the result, pass the same `about` to `openText`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -66,10 +66,13 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
   return Buffer.concat([...encrypted, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** Decrypts a result of `sealText` with the same key and `about`. Returns null for other text. */
+/**
+ * Decrypts text that `sealText` has encrypted with the same key and `about`. Returns null for any
+ * other text.
+ */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  // Several base64url strings can decode to the same bytes. Accept only the one that `sealText`
+  // Several base64url texts can decode to the same bytes. Accept only the text that `sealText`
   // returned.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), {

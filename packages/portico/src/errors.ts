@@ -2,8 +2,8 @@ import { ENGLISH_WORDS, told, type PageText, type Text } from './pages/words.ts'
 import type { BindingRefusal } from './http/challenges.ts';
 
 /**
- * The error codes that this server sends, from RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and
- * OpenID Connect Core 3.1.2.6.
+ * The error codes that this server sends. They come from RFC 6749 (4.1.2.1, 5.2), RFC 8707 section
+ * 2 and OpenID Connect Core 3.1.2.6.
  */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -22,26 +22,39 @@ export type OAuthErrorCode =
   | RegistrationErrorCode
   | keyof FurtherErrorCodes;
 
-/** The error codes of the features' grants. Each feature declares its codes here. */
+/**
+ * The error codes that features add for their grants. Each feature declares its codes in this
+ * interface.
+ */
 export interface FurtherErrorCodes {}
 
-/** The registration error codes that this server sends, from RFC 7591 section 3.2.2. */
+/**
+ * The error codes for client registration that this server sends. They come from RFC 7591 section
+ * 3.2.2.
+ */
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
- * A refusal that the server reports to the client. The message becomes `error_description`. It must
- * be plain ASCII without quotes (RFC 6749 section 5.2) and contain no text from the request.
+ * Thrown to refuse a request and tell the client why. The message becomes `error_description`, so
+ * it must be plain ASCII without quotes (RFC 6749 section 5.2). It must not contain text from the
+ * request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   /** The value of the response parameter `error`. */
   readonly code: OAuthErrorCode;
-  /** The exact reason, for the log. The client never sees it. Contains no secret, token or code. */
+  /**
+   * The exact reason, which appears only in the log and never reaches the client. It must not
+   * contain a secret, token or code.
+   */
   readonly detail: string | null;
-  /** The authorization's id, for the log. It grants no access. Null if the id is unknown. */
+  /**
+   * The id of the authorization, for the log. The id does not grant access. Null if the id is
+   * unknown.
+   */
   authorization: string | null = null;
 
-  /** `description` becomes `error_description`. `detail` is only for the log. */
+  /** `description` becomes `error_description`. `detail` appears only in the log. */
   constructor(code: OAuthErrorCode, description: string, detail: string | null = null) {
     super(description);
     this.code = code;
@@ -49,17 +62,17 @@ export class OAuthError extends Error {
   }
 }
 
-/** The request must prove a key, but its proof is missing, invalid or incomplete. */
+/** Thrown if a request must prove a key but its proof is missing, invalid or incomplete. */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
   /** The value of the response parameter `error`. */
   readonly code: BearerErrorCode;
-  /** The exact reason, only for the log. */
+  /** The exact reason, which appears only in the log. */
   readonly detail: string;
-  /** Header fields for the response, such as the nonce for the next proof. */
+  /** Header fields to add to the response, such as the nonce for the next proof. */
   readonly fields: Readonly<Record<string, string>>;
 
-  /** `message` becomes `error_description`. */
+  /** `message` becomes `error_description` in the response. */
   constructor(
     code: BearerErrorCode,
     message: string,
@@ -74,12 +87,12 @@ export class KeyProofError extends Error {
 }
 
 /**
- * Too many attempts to authenticate as this client, or from this network, have failed. The client
- * can try again later.
+ * Thrown if too many attempts to authenticate as this client, or from this network, have failed.
+ * The client can try again later.
  */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
-  /** How long to wait, in seconds. */
+  /** How long the client must wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(wait: number) {
@@ -89,14 +102,14 @@ export class TooManyFailuresError extends Error {
 }
 
 /**
- * The server cannot fetch the keys that the client publishes, so it cannot verify the client's
- * signatures. The client can try again later.
+ * Thrown if the server cannot fetch the keys that the client publishes, so it cannot verify the
+ * client's signatures. The client can try again later.
  */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
-  /** The reason, only for the log. */
+  /** The reason, which appears only in the log. */
   readonly detail: string;
-  /** How long to wait, in seconds. */
+  /** How long the client must wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(detail: string, retryAfter: number) {
@@ -107,15 +120,16 @@ export class ClientKeysError extends Error {
 }
 
 /**
- * The server cannot handle the request now, for a temporary reason. The client can try again later.
+ * Thrown if the server cannot handle the request now, for a temporary reason. The client can try
+ * again later.
  */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether the reason is that this caller has sent too many requests. */
+  /** True if the reason is that this caller has sent too many requests. */
   readonly tooMuch: boolean;
-  /** The reason, only for the log. */
+  /** The reason, which appears only in the log. */
   readonly detail: string;
-  /** How long to wait, in seconds. */
+  /** How long the caller must wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(
@@ -129,12 +143,15 @@ export class NotNowError extends Error {
   }
 }
 
-/** Too many clients have registered themselves. The client can try again later. */
+/** Thrown if too many clients have registered themselves. The client can try again later. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** Which limit was reached: the limit of one network, or the limit of all registrations. */
+  /**
+   * The limit that was reached: `network` for the registrations from one network, `all` for all
+   * registrations.
+   */
   readonly of: 'network' | 'all';
-  /** How long to wait, in seconds. */
+  /** How long the client must wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(of: 'network' | 'all', wait: number) {
@@ -146,30 +163,30 @@ export class TooManyRegistrationsError extends Error {
   }
 }
 
-/** The request body is larger than the limit. */
+/** Thrown if the request body is larger than the limit. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
 /**
- * The server refuses a browser's request with a page, because it must not redirect to the client
- * (RFC 6749 section 4.1.2.1). The message and the title are in English, for the log. `text` is in
- * the person's language, for the page.
+ * Thrown to refuse a browser's request with an error page, because the server must not redirect to
+ * the client (RFC 6749 section 4.1.2.1). The message and the title are in English, for the log.
+ * `text` is for the page, in the user's language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** The exact reason, for the log. Under `APP_ENV=dev`, the page shows it too. */
+  /** The exact reason, for the log. If `APP_ENV` is `dev`, the page shows it too. */
   readonly detail: string | null;
-  /** How many seconds to wait before the same request may succeed. Null if it can never succeed. */
+  /** How many seconds to wait before the same request can succeed. Null if it can never succeed. */
   readonly retryAfter: number | null;
   /**
-   * A link to another page on this server. Null if the person can only return to the application.
+   * A link to another page on this server. If null, the user can only return to the application.
    */
   readonly link: PageLink | null;
-  /** The HTTP status if `retryAfter` is null. */
+  /** The HTTP status of the page if `retryAfter` is null. */
   readonly status: 400 | 403 | 404;
-  /** The error's name in the log. */
+  /** The code of this error in the log. */
   readonly code: string;
 
   constructor(
@@ -191,13 +208,13 @@ export class AuthorizationPageError extends Error {
     this.code = about.code ?? 'not_redirected';
   }
 
-  /** The title in English. */
+  /** The title of the page, in English. */
   get title(): string {
     return told(ENGLISH_WORDS, this.text.title);
   }
 }
 
-/** A link that a page shows. */
+/** A link on a page. */
 export interface PageLink {
   readonly href: string;
   readonly text: Text;
@@ -214,44 +231,50 @@ export interface BearerErrorCodes {
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * The person does not have the permission, so another token would not help. Used only with
+   * The user does not have the permission, so another token would not help. Used only with
    * `oauth_server:challenge`.
    */
   readonly access_denied: true;
 }
 
-/** Why a protected resource refuses a request. */
+/** The reason why a protected resource refuses a request. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request to a protected resource contains no token that allows the request. */
+/**
+ * Thrown if a request to a protected resource has no token, or a token that does not allow the
+ * request.
+ */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The value of the response parameter `error`. If the request contains no token, the response has
-   * no `error` (RFC 6750 section 3.1).
+   * The value of the parameter `error` in the response. If the request contains no token, the
+   * response contains no `error` (RFC 6750 section 3.1).
    */
   readonly code: BearerErrorCode;
-  /** The scope that the request needs. Null if any valid token is enough. */
+  /** The scope that the request requires. Null if any valid token is sufficient. */
   readonly scope: string | null;
-  /** The exact reason, only for the log. */
+  /** The exact reason, which appears only in the log. */
   readonly detail: string | null;
-  /** The id of the refused request, which the response contains. Null if it is unknown. */
+  /** The id of the refused request. The response contains this id. Null if the id is unknown. */
   readonly requestId: string | null;
   /**
-   * The URL of the resource's metadata (RFC 9728), for the challenge. Null if challenges do not
-   * include a link.
+   * The URL of the resource's metadata (RFC 9728), which the challenge links to. Null if challenges
+   * contain no such link.
    */
   readonly resourceMetadata: string | null;
-  /** How the challenge describes bound tokens. Null if tokens are not bound to keys. */
+  /**
+   * What the challenge says about bound tokens. Null if the server does not bind tokens to keys.
+   */
   readonly binding: BindingRefusal | null;
   /**
-   * The id of the token's authorization, for the log. It grants no access. Null if it is unknown.
+   * The id of the token's authorization, for the log. The id does not grant access. Null if the id
+   * is unknown.
    */
   readonly authorization: string | null;
-  /** Additional parameters for the challenge. */
+  /** Additional parameters to put into the challenge. */
   readonly parameters: Readonly<Record<string, string>>;
 
-  /** `scope` is the scope that the request needs, or null if any valid token is enough. */
+  /** `scope` is the scope that the request requires, or null if any valid token is sufficient. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
@@ -286,26 +309,29 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 };
 
 /**
- * A client cannot be registered as requested. The message is one line. It tells the requester the
- * reason.
+ * Thrown if a client cannot be registered as requested. The message tells the requester the reason,
+ * in one line.
  */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
 /**
- * An administrator's request is malformed or names something that does not exist. The message says
- * why, in one line.
+ * Thrown if an administrator's request is malformed or names something that does not exist. The
+ * message states the reason, in one line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** A host method took too long. The request can be repeated later. */
+/** Thrown if a method of the host takes too long. The request can be repeated later. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
-  /** `member` is the host method. `patience` is how long the server waited, in milliseconds. */
+  /**
+   * `member` is the name of the host method. `patience` is how long the server waited for it, in
+   * milliseconds.
+   */
   constructor(member: string, patience: number) {
     super(`Host.${member} did not respond within ${patience} ms`);
   }

@@ -2,17 +2,20 @@ import type { WrittenStore } from './store/write-nothing.ts';
 import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A feature's part of the doctor's report. The report leaves out a part without findings. */
+/**
+ * A part of the doctor's report that a feature provides. If a part has no findings, the report does
+ * not contain it.
+ */
 export interface Examination {
-  /** The part's name in the report, such as `administration`. */
+  /** The name of the part in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. If the store does not respond, the doctor skips examinations of
-   * `clients`. Findings about `registered clients` are listed after the doctor's own findings about
+   * What this part examines. If the store does not respond, the doctor skips parts that examine
+   * `clients`. Findings about `registered clients` come after the doctor's own findings about
    * clients. Default: `application`.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
-  /** Returns the current findings. */
+  /** Examines this part and returns the current findings. */
   findings?(application: ExaminedApplication): readonly Finding[] | Promise<readonly Finding[]>;
   /** Sends requests to the server's public address, and returns the findings. */
   publicFindings?(
@@ -26,37 +29,40 @@ export interface Examination {
 export interface ExaminedServer {
   /** The server's public origin. */
   readonly origin: string;
-  /** The server's validated section `oauth_server`. */
+  /** The section `oauth_server` of the server's configuration, after validation. */
   readonly config: object;
 }
 
 /**
- * The application that the doctor examines. The host kit's `Application` has this type. Without the
+ * The application that the doctor examines. An `Application` of the kit has this type. Without the
  * kit, pass your store and your schema. The doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**
-   * The server's store. Without `transaction`, the doctor cannot detect that the disk of a SQLite
-   * database is full.
+   * The store of the server. If it has no `transaction`, the doctor cannot detect that the disk of
+   * a SQLite database is full.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**
-   * The store's connection pool: its maximum size, and how many seconds it keeps a connection. Null
-   * or missing if the store has no pool or these values are unknown.
+   * The connection pool of the store: its maximum size, and how long it keeps a connection, in
+   * seconds. Null or missing if the store has no pool or these values are unknown.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
   /**
-   * Returns every migration, with its state. With your own store, call `migrationStatus` from
-   * `portico`.
+   * Returns all migrations and whether they are applied. If you use your own store, call
+   * `migrationStatus` from `portico`.
    */
   migrations(): Promise<readonly MigrationState[]>;
-  /** Whether a route with this name exists. */
+  /** Whether the application has a route with this name. */
   hasRoute?(name: string): boolean;
   /** Returns the application's response to a request. */
   fetch?(request: Request): Promise<Response>;
-  /** The application's validated configuration. The doctor reads `csrf_exempt_routes` in it. */
+  /**
+   * The application's configuration, after validation. The doctor reads `csrf_exempt_routes` from
+   * it.
+   */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The application's views. `problems` returns the views that cannot be compiled. */
+  /** The application's views. `problems` returns those that cannot be compiled. */
   readonly views?: {
     problems(): Promise<
       readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
@@ -65,8 +71,8 @@ export interface ExaminedApplication {
 }
 
 /**
- * Fetches a JSON document without following redirects. Returns a finding instead of throwing.
- * `statuses` are the accepted HTTP statuses. Default: only 200.
+ * Fetches a JSON document without following redirects. On failure, returns a finding and does not
+ * throw. `statuses` lists the HTTP statuses to accept. Default: only 200.
  */
 export type FetchDocument = (
   url: string,
@@ -74,11 +80,11 @@ export type FetchDocument = (
   statuses?: readonly number[],
 ) => Promise<FetchedDocument | { readonly fault: Finding }>;
 
-/** A fetched document, with the response's status and headers. */
+/** A fetched document, with the status and headers of the response. */
 export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The local address that the request was sent from. */
+  /** The local address from which the request was sent. */
   readonly from: string | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Functions for packages that extend Portico: HTTP, texts, views, limits and rules for clients.
- * They do not change within a minor version.
+ * Functions for packages that extend Portico. They cover HTTP, texts, views, limits and rules for
+ * clients. Within a minor version, they do not change.
  */
 export { CodeExchange, type CodeRules } from './grants/code-exchange.ts';
 export { requirePerson } from './grants/held-access.ts';

@@ -32,7 +32,7 @@ import { trustedIssuers } from './features/trusted-issuers/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 import { workloadIdentity } from './features/workload-identity/index.ts';
 
-/** Portico's own features, in the order in which they start. */
+/** The features that Portico provides, in the order in which they start. */
 export const FEATURES: readonly Feature[] = [
   audit,
   registration,
@@ -68,7 +68,7 @@ export const FEATURES: readonly Feature[] = [
   openapi,
 ];
 
-/** Returns Portico's features, followed by the application's own. */
+/** Returns the features that Portico provides, followed by the application's own features. */
 export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {
   return FEATURES.concat(own);
 }

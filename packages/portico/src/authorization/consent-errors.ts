@@ -4,15 +4,17 @@ import { AuthorizationPageError } from '../errors.ts';
 /** Error pages for consent requests that cannot be shown or answered. */
 
 /**
- * Returns an error page that does not say what happened to the request, because another user may
- * see it. `detail` appears only in the log.
+ * Returns an error page for a visitor who cannot answer the consent request. The visitor may not be
+ * the user who started the request, so the page does not say what happened to it. `detail` appears
+ * only in the log.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
 /**
- * Returns the page for a user who has already answered this request in the same browser (AS-8.9).
+ * Returns the error page for a user who opens a consent request that they have already answered in
+ * this browser (AS-8.9).
  */
 export function answeredBefore(
   outcome: 'allowed' | 'denied',
@@ -28,8 +30,8 @@ export function answeredBefore(
 }
 
 /**
- * Returns the page for a form that is incomplete, or whose CSRF token does not match this request
- * and browser session.
+ * Returns the error page for a submitted consent form that is incomplete, or whose CSRF token does
+ * not match this request and browser session.
  */
 export function notAccepted(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.answer_not_accepted'), detail);

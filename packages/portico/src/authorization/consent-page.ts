@@ -15,77 +15,80 @@ import {
   type ShownScopeGroup,
 } from './page-data.ts';
 
-/** Data for the view `oauth/consent` (AS-8.5, AS-40, docs/consent-page.md). Escape every value. */
+/**
+ * The data that the view `oauth/consent` receives (AS-8.5, AS-40, docs/consent-page.md). The view
+ * must escape every value.
+ */
 export interface ConsentView extends ShownLook {
-  /** The server's name, `oauth_server:name`. */
+  /** The server's name, from `oauth_server:name`. */
   readonly serverName: string;
   /**
-   * The client's name, but never a name that an unverified client gave itself. That name is only in
-   * `unverified.calledName`.
+   * The client's name. For an unverified client, this is a text that the client cannot choose. The
+   * name that the client gave itself is only in `unverified.calledName`.
    */
   readonly clientName: string;
   /**
-   * The facts that the page shows about an unverified client. Null for a client that an operator
-   * registered.
+   * What the page says about an unverified client. Null for a client that an operator registered.
    */
   readonly unverified: Unverified | null;
   /** Whether the client's name looks like the server's name. */
   readonly namedLikeServer: boolean;
-  /** The signed-in person. */
+  /** The person who is signed in. */
   readonly person: ShownPerson;
   /**
-   * All requested scopes, and the scopes that the client keeps from earlier. Does not include the
-   * scopes in `addableGroups`.
+   * The requested scopes, and the scopes that the client keeps from an earlier authorization. The
+   * scopes in `addableGroups` are not included.
    */
   readonly scopes: readonly ShownScope[];
-  /** The scopes that this person has not allowed this client before. */
+  /** The scopes in `scopes` that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
-  /** The scopes that this person has allowed this client before. */
+  /** The scopes in `scopes` that this person has already allowed this client. */
   readonly grantedScopes: readonly ShownScope[];
-  /** `newScopes`, in groups. */
+  /** The scopes in `newScopes`, grouped under headings. */
   readonly newGroups: readonly ShownScopeGroup[];
-  /** `grantedScopes`, in groups. */
+  /** The scopes in `grantedScopes`, grouped under headings. */
   readonly grantedGroups: readonly ShownScopeGroup[];
   /**
-   * Scopes that the client did not request but the person can add, in groups. Each has a `field`.
-   * Their boxes start unchecked. All other boxes start checked.
+   * Scopes that the client did not request but that the person can add, grouped under headings.
+   * Each scope has a `field`. The checkboxes for these scopes start unchecked. All other checkboxes
+   * start checked.
    */
   readonly addableGroups: readonly ShownScopeGroup[];
-  /** Whether the person can leave out some of `newScopes` and `grantedScopes`. */
+  /** Whether the person can leave out any of the scopes in `newScopes` and `grantedScopes`. */
   readonly hasOptional: boolean;
   /** The label of the API that the client wants to use. Missing if the API has no label. */
   readonly resource?: string;
-  /** How long the client has access. */
+  /** How long the client keeps its access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
   readonly applicationsPath: string;
-  /** The host that receives the response, as the page shows it. */
+  /** The host that the authorization response goes to, as the page shows it. */
   readonly redirectHost: string;
-  /** A hidden field in the form. */
+  /** The value of the hidden field `request_id` in the consent form. */
   readonly requestId: string;
-  /** A hidden field in the form. */
+  /** The value of the hidden field `csrf_token` in the consent form. */
   readonly csrfToken: string;
-  /** The URL that the form is posted to. */
+  /** The URL that the consent form is posted to. */
   readonly action: string;
 }
 
-/** The values on the page that do not depend on the request. */
+/** Data for the consent page that is the same for every request. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
-  /** The headings for lists of scopes, in order. */
+  /** The headings that group scopes on the page, in order. */
   readonly headings: readonly ScopeHeading[];
-  /** The URL that the form posts to. */
+  /** The URL that the consent form is posted to. */
   readonly action: string;
   readonly applicationsPath: string;
-  /** The path of client logos. Null if the server has no logos. */
+  /** The path under which the server serves client logos. Null if the server serves no logos. */
   readonly logoPath: string | null;
   readonly lifetimes: TokenLifetimes;
 }
 
 /**
- * Returns the page's data. `clientName` never contains a name that an unverified client gave
- * itself. So a view that ignores `unverified` never shows such a name.
+ * Returns the data for the consent page. An unverified client can give itself any name, so
+ * `clientName` never contains that name. A view that ignores `unverified` therefore never shows it.
  */
 export function consentPageData(
   {

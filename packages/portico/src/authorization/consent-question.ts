@@ -7,7 +7,7 @@ import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../s
 import { intersectScopes } from '../tokens/scopes.ts';
 import type { ScopesToAsk } from './grantable-scopes.ts';
 
-/** The question on the consent page. */
+/** What the consent page asks the person. */
 export interface ConsentQuestion {
   readonly requestId: string;
   readonly client: Client;
@@ -15,11 +15,11 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * Which of `scopes` the person has allowed this client before. Always empty, unless clients may
-   * request the resource's scopes step by step.
+   * The scopes in `scopes` that the person has allowed this client before. Always empty, unless
+   * clients may request the resource's scopes step by step.
    */
   readonly grantedBefore: readonly string[];
-  /** Which of `scopes` the person can choose. Undefined if there is nothing to choose. */
+  /** The scopes that the person can check or uncheck. Undefined if there is nothing to choose. */
   readonly choices: ChoosableScopes | undefined;
   /** The label of the requested resource. Null if it has no label. */
   readonly resource: string | null;
@@ -27,10 +27,13 @@ export interface ConsentQuestion {
   readonly csrfToken: string;
 }
 
-/** A request, with the scopes that the person can choose and the details for the authorization. */
+/**
+ * An authorization request, with the scopes that the person can choose and the details to store
+ * with the authorization.
+ */
 export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
-/** Returns the question for this request, with its CSRF token. */
+/** Returns the question for this request, with a CSRF token for the consent form. */
 export function askConsent(
   { resources }: Server,
   { redirectUri, audience, choices }: AskedRequest,
@@ -56,14 +59,17 @@ export function askConsent(
   };
 }
 
-/** Whether the token belongs to this request's form in this visitor's browser session. */
+/**
+ * Whether the CSRF token was issued for this request's consent form in this visitor's browser
+ * session.
+ */
 export function isConsentToken(csrfToken: string, requestId: string, visitor: Visitor): boolean {
   return isFormToken(csrfToken, visitor, ...getForm(requestId));
 }
 
 /**
- * Returns the parts of the form token: the form's name and the request. Several consent pages can
- * be open at the same time (AS-8.3), so each has a separate token.
+ * Returns what the CSRF token is bound to: the form's name and the request. Each consent page has a
+ * separate token, because several can be open at the same time (AS-8.3).
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

@@ -15,13 +15,16 @@ import type { AuthorizationResponse } from './response.ts';
 import type { SavedRequests } from './saved-requests.ts';
 import { isOpened, notSilent } from './silent-requests.ts';
 
-/** The question for the consent page, or the response if there is nothing to ask. */
+/**
+ * The result of a consent request: the question for the consent page, or a response if there is
+ * nothing to ask.
+ */
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
 /** Options for a new consent request. */
 interface BeginningConsent {
-  /** The id that the request had before sign-in. Defaults to a new id. */
+  /** The id that the request had before the person signed in. Defaults to a new id. */
   readonly requestId?: string | undefined;
   /** The details to store with the authorization. */
   readonly details?: ConsentRequest['details'];
@@ -29,7 +32,7 @@ interface BeginningConsent {
 
 /**
  * Asks a person for consent (AS-8). When the person first sees the request, the server saves it
- * under the hash of its opaque id. The saved request belongs to this person, their browser session,
+ * under the hash of its opaque id. The saved request is tied to this person, their browser session,
  * and the scopes that they saw.
  */
 export class Consent {
@@ -53,7 +56,10 @@ export class Consent {
     this.#answers = answers;
   }
 
-  /** Saves the request for this visitor and returns the question. */
+  /**
+   * Saves the request for this visitor and returns the question, or a response if there is nothing
+   * to ask.
+   */
   async begin(
     request: AuthorizationRequest,
     client: Client,
@@ -76,9 +82,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // The new request cannot be shown, for one of two reasons. Either the person opened the same
-    // page twice, and the request from the other page was saved first. Or the earlier authorization
-    // has ended or no longer covers the request.
+    // At this point, there are two possibilities. Either the person opened the same page twice, and
+    // the other page saved the request first. Or the earlier authorization has ended or no longer
+    // covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null)
       throw notAnswerable('the consent request was removed before its page could be shown');
@@ -88,8 +94,8 @@ export class Consent {
   }
 
   /**
-   * Returns an earlier authorization that covers these scopes, because the person allowed them on
-   * the consent page. Returns null if the server must show the page.
+   * Returns an earlier authorization that covers all of these scopes, because the person has
+   * allowed them on the consent page. Returns null if the server must show the consent page.
    */
   async #findPrior(
     asked: AuthorizationRequest,
@@ -103,8 +109,8 @@ export class Consent {
   }
 
   /**
-   * Saves a request when the consent page first shows it. The person must answer within
-   * `consent_ttl` seconds. Returns null if the id already exists.
+   * Saves a request when it first reaches the consent page. The person must answer within
+   * `consent_ttl` seconds. Returns null if a request with this id already exists.
    */
   async #save(
     request: AskedRequest,
@@ -131,8 +137,8 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if the visitor cannot answer the request in this browser, or if the request
-   * has expired.
+   * Throws a page error if the request has expired, or if the visitor cannot answer it in this
+   * browser.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;

@@ -3,22 +3,22 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * How long each key is used: thirty days, in milliseconds. Time is divided into numbered periods. A
- * period's number identifies its key, so all processes use the same key at the same time.
+ * How long each key encrypts new data: thirty days, in milliseconds. Time is divided into numbered
+ * periods, and each period has one key. All processes therefore use the same key at the same time.
  */
 const PERIOD = 30 * 86_400_000;
 /**
- * How far another process's clock may be ahead, in milliseconds. Such a process may already use the
- * key of the next period.
+ * How far ahead the clock of another process may be, in milliseconds. A process whose clock is
+ * ahead may already use the key of the next period.
  */
 const CLOCKS_DIFFER = 300_000;
 
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts data that browsers store for this server. Decrypts only data that this server has
- * encrypted under the same name. The first process that needs a key creates it. The store keeps the
- * key for all processes.
+ * Encrypts data that browsers store for this server. Decrypts only data that this server encrypted
+ * under the same name. The first process that needs a key creates it and stores it for all
+ * processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -27,8 +27,8 @@ export class CookieSealer implements Sealer {
   readonly #known = new Map<number, string>();
 
   /**
-   * `lifetime` is how long encrypted data can be decrypted, in milliseconds. The store keeps each
-   * key for this long after the key's last use.
+   * `lifetime` is how long encrypted data can still be decrypted, in milliseconds. The store keeps
+   * each key for this long after the key's last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -52,7 +52,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** Returns the number of the period at this many milliseconds from now. */
+  /** Returns the number of the period that contains the time `milliseconds` from now. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -73,8 +73,8 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any period number, so look up a key only if data from its period could still
-    // be valid.
+    // Anyone can send any period number. Look up a key only if data from its period could still be
+    // valid.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
     const key = this.#known.get(period);
@@ -86,18 +86,18 @@ export class CookieSealer implements Sealer {
 
 /**
  * Encrypts strings that browsers store for this installation. Every process of the installation can
- * encrypt and decrypt them. Uses the same keys as for cookies, but under names that are not valid
+ * encrypt and decrypt them. The keys are the same as for cookies, but the names are not valid
  * cookie names. So Portico never accepts such a string as a cookie.
  */
 export class Sealing {
   readonly #server: Server;
 
-  /** Portico calls this constructor. Use `sealing` of the server instead. */
+  /** Only Portico calls this constructor. In your code, use the server's `sealing`. */
   constructor(server: Server) {
     this.#server = server;
   }
 
-  /** Encrypts a string for this purpose. */
+  /** Encrypts a string. `open` can decrypt it only with the same `purpose`. */
   seal(purpose: string, content: string): Promise<string> {
     const { sealer, clock } = this.#server;
     return sealer.seal(`; ${purpose}`, JSON.stringify([clock(), content]));
@@ -118,8 +118,8 @@ export class Sealing {
 }
 
 /**
- * Returns a separate key for each name. This way, an IV only has to be unique among the texts that
- * are encrypted under one name.
+ * Returns a separate key for each name. An IV then only has to be unique among the texts that are
+ * encrypted under the same name.
  */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);

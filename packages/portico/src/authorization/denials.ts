@@ -4,9 +4,11 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
-/** The `access_denied` responses (RFC 6749 section 4.1.2.1). */
+/**
+ * Builds the `access_denied` responses of the authorization endpoint (RFC 6749 section 4.1.2.1).
+ */
 
-/** Returns the response for a person without the permission for any requested scope. */
+/** Returns the response for a person who has no permission for any of the requested scopes. */
 export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,
@@ -18,7 +20,7 @@ export function nothingHeld(request: AuthorizationRequest, client: Client): Auth
 
 /**
  * Returns the response for a person who denied the request, or who allowed it but can no longer
- * grant any of its scopes.
+ * grant any of its scopes or selected none of them.
  */
 export function notAllowed(
   request: ConsentRequest,
@@ -30,7 +32,10 @@ export function notAllowed(
   return denied(request, client, 'The person did not allow it.', detail);
 }
 
-/** Returns the response for a person who allows a request again after its code was used. */
+/**
+ * Returns the response for a person who allows a request again after the client has already used
+ * its authorization code.
+ */
 export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
   return denied(
     request,

@@ -10,25 +10,28 @@ import type { SentParameters } from './waiting-requests.ts';
  */
 export interface DirectRequests {
   /**
-   * Returns the id of the request that these parameters reference. Returns null if they reference
-   * no request on this server. Throws a page error if there is more than one reference.
+   * Returns the id of the stored request that these parameters refer to. Returns null if they do
+   * not refer to a request on this server. Throws a page error if they contain more than one
+   * reference.
    */
   idOf(parameters: Parameters): string | null;
-  /** Returns the stored request, or null if it was used, has expired or never existed. */
+  /**
+   * Returns the stored request. Returns null if the request was used, has expired or never existed.
+   */
   find(requestId: string): Promise<SentParameters | null>;
   /** Removes the stored request, so that it cannot be used again. */
   end(requestId: string): Promise<void>;
 }
 
 /**
- * Returns an error if this client must send its requests directly to the server. Returns null if
- * the client may send them through a browser.
+ * Returns an error if this client must send its authorization requests directly to the server.
+ * Returns null if the client may send them through the browser.
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
 /**
- * Returns the first error of `refusals`, or null if this client may send requests through a
- * browser.
+ * Returns the first error that one of the `refusals` returns. Returns null if this client may send
+ * its requests through the browser.
  */
 export function getIndirectRefusal(
   client: ClientDemands,

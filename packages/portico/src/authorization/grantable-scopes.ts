@@ -11,11 +11,11 @@ import { addedScopes, choicesFor } from './scope-choices.ts';
 export interface ScopesToAsk {
   /** The scopes that the person may grant. */
   readonly scopes: readonly string[];
-  /** The scopes that the person has already allowed the client, for this resource. */
+  /** The scopes that the person has already allowed this client for this resource. */
   readonly before: readonly string[];
 }
 
-/** Decides which scopes a person may grant a client (AS-8). */
+/** Decides which scopes a person may grant to a client (AS-8). */
 export class GrantableScopes {
   readonly #server: Server;
   readonly #additions: AuthorizationAdditions;
@@ -27,7 +27,10 @@ export class GrantableScopes {
     this.#resources = resources;
   }
 
-  /** Returns the scopes to show for a new request, and which of them the person can choose. */
+  /**
+   * Returns the scopes to show on the consent page for a new request, and which of them the person
+   * can choose.
+   */
   async ofNew(
     request: AuthorizationRequest,
     client: Client,
@@ -42,14 +45,14 @@ export class GrantableScopes {
     return { scopes: await this.#held(shown, request, person), before, choices };
   }
 
-  /** Returns which of the shown scopes the person may still grant. */
+  /** Returns the scopes from the consent page that the person may still grant. */
   async ofSaved(
     saved: ConsentRequest,
     client: Client,
     person: PersonReference,
   ): Promise<ScopesToAsk> {
     const before = await this.#allowedBefore(client, person, saved.audience);
-    // Do not add scopes that the page has not shown. The page may still be open in another tab, and
+    // Never add scopes that the page has not shown. The page may still be open in another tab, and
     // the person can answer there too.
     const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
     return { scopes, before };
@@ -69,7 +72,9 @@ export class GrantableScopes {
     return isAsked ? earlierScopes(client, person, audience) : NOTHING;
   }
 
-  /** Returns the names that are scopes of the request's resource and that the person may grant. */
+  /**
+   * Returns the scopes in `names` that the request's resource has and that the person may grant.
+   */
   #held(
     names: readonly string[],
     { audience }: AuthorizationRequest,
@@ -83,8 +88,8 @@ export class GrantableScopes {
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether the person may grant at least one requested scope. Ignores scopes that only an earlier
- * authorization contains.
+ * Whether the person may grant at least one of the requested scopes. Ignores scopes that come only
+ * from an earlier authorization.
  */
 export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
@@ -92,7 +97,7 @@ export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly stri
 
 /**
  * Returns the requested scopes that the client is still registered for. For a document client,
- * returns all requested scopes, because its document may change at any time.
+ * returns all requested scopes, because the client's document may change at any time.
  */
 export function registeredScopes(
   { scopes, shownName }: ConsentRequest,
@@ -102,9 +107,9 @@ export function registeredScopes(
 }
 
 /**
- * Returns the shown scopes. Leaves out requested scopes that the client is no longer registered
- * for. Also leaves out earlier scopes that the person has revoked since, unless the client
- * requested them again.
+ * Returns the scopes that the consent page showed. Leaves out requested scopes that the client is
+ * no longer registered for. Also leaves out earlier scopes that the person has since revoked,
+ * unless the client requested them again.
  */
 function shownScopes(
   saved: ConsentRequest,
@@ -116,8 +121,8 @@ function shownScopes(
 }
 
 /**
- * Whether a new authorization keeps this scope from an earlier authorization. Clients must request
- * `openid` every time (AS-1.3).
+ * Whether a new authorization keeps this scope from an earlier authorization. It never keeps
+ * `openid`, because clients must request `openid` every time (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 

@@ -6,8 +6,8 @@ import { FORM_LIMIT } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The maximum length of each part of a hint, in characters. Claims and the nonce can make an ID
- * token long, so the only limit is the maximum length of a request.
+ * The maximum length of each part of an `id_token_hint`, in characters. Claims and the nonce can
+ * make an ID token long, so the only limit is the maximum length of a request.
  */
 const LONGEST = { header: FORM_LIMIT, payload: FORM_LIMIT, signature: FORM_LIMIT };
 
@@ -17,13 +17,13 @@ export interface OwnIdToken {
   readonly clientId: string;
   /** When the token was issued, in seconds since 1970. */
   readonly issuedAt: number;
-  /** The session that the token belongs to, or null if the token names no session. */
+  /** The session that the token was issued for. Null if the token has no `sid`. */
   readonly sid: string | null;
 }
 
 /**
  * Returns the content of an ID token that this server issued. The token may have expired, but its
- * key must still be published. Returns null for any other string.
+ * key must still be published. Returns null for any other text.
  */
 export async function readOwnIdToken(server: Server, text: string): Promise<OwnIdToken | null> {
   const jws = parsed(text);
@@ -41,8 +41,8 @@ export async function readOwnIdToken(server: Server, text: string): Promise<OwnI
 
 /**
  * Returns the `sub` of an `id_token_hint`, or null if the text is not a JWT. Does not verify the
- * token. Use this only if the client gains nothing from a forged hint (OpenID Connect Core section
- * 3.1.2.1).
+ * token. Use this function only where a forged hint gains the client nothing (OpenID Connect Core
+ * section 3.1.2.1).
  */
 export function subjectOfHint(idToken: string): unknown {
   return parsed(idToken)?.payload['sub'] ?? null;
@@ -65,8 +65,8 @@ function parsed(text: string): Jws | null {
 }
 
 /**
- * Whether this key signed the token. The key is the server's own, so this function does not check
- * the limits for clients' keys.
+ * Whether this key signed the token. The key is one of this server's keys, so this function does
+ * not check the limits for clients' keys.
  */
 function isFrom({ publicJwk }: SigningKey, jws: Jws): boolean {
   try {

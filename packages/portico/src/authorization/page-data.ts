@@ -9,49 +9,52 @@ import {
   type ScopeHeading,
 } from '../tokens/scopes.ts';
 
-/** A scope as pages show it. */
+/** A scope as it appears on pages. */
 export interface ShownScope {
   /** The scope's name, as clients request it. */
   readonly name: string;
-  /** The label, which says what the scope allows. */
+  /** The text that tells the user what the scope allows. */
   readonly label: string;
-  /** A longer explanation, or null. */
+  /** A longer explanation of the scope, or null. */
   readonly description: string | null;
   /**
-   * The name of the scope's checkbox in the form. Any value means checked. Missing if the person
-   * cannot choose the scope.
+   * The name of the scope's checkbox in the form. If the form contains this field with any value,
+   * the box is checked. Missing if the person cannot choose the scope.
    */
   readonly field?: string;
 }
 
-/** The heading for all other scopes. */
+/** The heading for scopes that no other heading accepts. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
-/** The scopes under one heading. */
+/** A group of scopes with a heading. */
 export interface ShownScopeGroup {
-  /** `identity` (who the person is), `read`, `change`, or `other` for all other scopes. */
+  /**
+   * The group's name: `identity` (who the person is), `read`, `change`, or `other` for all other
+   * scopes.
+   */
   readonly group: string;
-  /** The group's heading. */
+  /** The text of the group's heading. */
   readonly title: string;
   /** The scopes in the group. Never empty. */
   readonly scopes: readonly ShownScope[];
 }
 
-/** The signed-in person. A value is null if the host does not know it. */
+/** The person who is signed in. A value is null if the host does not provide it. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** Returns the signed-in person, as views show them. */
+/** Returns the signed-in person's data for views. */
 export function shownPerson(user: UserInterface): ShownPerson {
   const { name = null, email = null } = user.getProfile();
   return { name, email };
 }
 
 /**
- * Returns each scope with its label and explanation. Scopes in `choosable` have a field in the
- * form.
+ * Returns each scope with its label and explanation. Each scope in `choosable` also gets the field
+ * for its checkbox.
  */
 export function shownScopes(
   names: readonly string[],
@@ -71,7 +74,7 @@ export function shownScopes(
 }
 
 /**
- * Returns the scopes in groups. Each scope is in the group of the first heading that accepts it.
+ * Returns the scopes in groups. A scope goes into the group of the first heading that accepts it.
  * Leaves out empty groups.
  */
 export function shownGroups(
@@ -95,10 +98,13 @@ export function shownGroups(
 
 /** The website and logo of a client. Unverified clients have neither. */
 export interface ShownLook {
-  /** The client's website, with the hostname in ASCII. Null if the client has no website. */
+  /**
+   * The client's website, with the hostname in ASCII. Null if the client has no website or is not
+   * verified.
+   */
   readonly site: { readonly href: string; readonly host: string } | null;
   /**
-   * The path of the client's logo. Null if the client has no logo, or if
+   * The path of the client's logo. Null if the client has no logo or is not verified, or if
    * `oauth_server:client_logos` is off.
    */
   readonly logo: string | null;
@@ -111,8 +117,8 @@ interface LookOfClient extends ClientLook {
 }
 
 /**
- * Returns a client's website and logo. `logoPath` is the path of client logos, or null if the
- * server has none.
+ * Returns a client's website and logo. `logoPath` is the path under which the server serves client
+ * logos, or null if it serves none.
  */
 export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };

@@ -27,22 +27,22 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if one of these parameters is repeated. `further` lists the additional parameters of the
- * features.
+ * Throws if the request repeats a parameter that it may contain only once. `further` lists the
+ * parameters that features add.
  */
 export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
 /**
- * Returns the parameters that a request may contain only once, without duplicates. A feature may
- * read a parameter that is already in `SINGLE_PARAMETERS`.
+ * Returns the names of all parameters that a request may contain only once. Removes duplicates,
+ * because a feature may list a parameter that is already in `SINGLE_PARAMETERS`.
  */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
 
-/** Refuses request objects (OpenID Connect Core section 3.1.2.6). */
+/** Throws if the request contains a request object (OpenID Connect Core section 3.1.2.6). */
 export function refuseRequestObjects(parameters: Parameters): void {
   if (parameters.has('request')) {
     throw new OAuthError('request_not_supported', 'Request objects are not supported.');
@@ -60,18 +60,21 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
-/** Returns the values of `prompt`, which are separated by spaces. */
+/** Returns the values in `prompt`, which are separated by spaces. */
 export function promptValues(prompt: string | undefined): ReadonlySet<string> {
   return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
 }
 
-/** Whether the client wants a response without any page: `prompt` is exactly `none`. */
+/**
+ * Whether the client wants a response without any page, which means that `prompt` is exactly
+ * `none`.
+ */
 export function isSilent(parameters: Parameters): boolean {
   const values = promptValues(parameters.get('prompt'));
   return values.size === 1 && values.has('none');
 }
 
-/** Refuses `prompt=none`, because the server always asks for consent. */
+/** Throws if `prompt` is exactly `none`, because the server always asks for consent. */
 export function refuseSilent(parameters: Parameters): void {
   if (!isSilent(parameters)) return;
   throw new OAuthError(
@@ -81,8 +84,8 @@ export function refuseSilent(parameters: Parameters): void {
 }
 
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`, or be exactly
- * `none`, which `refuseSilent` handles.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may contain `consent`. It may also be
+ * exactly `none`, which `refuseSilent` handles.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -143,7 +146,7 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 
 /**
  * Returns the thumbprint of the key that the client must prove when it exchanges the code. Returns
- * null if the parameter is missing.
+ * null if the request does not contain the parameter. Throws if the thumbprint is not valid.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -154,7 +157,11 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
   );
 }
 
-/** Returns the resource that the tokens are for (RFC 8707 section 2.1), or null. */
+/**
+ * Returns the resource that the tokens are for (RFC 8707 section 2.1): the requested one, or the
+ * server's default, which can be null. Throws `invalid_target` if the server issues no tokens for
+ * the requested resource, or if the request contains several.
+ */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError(
@@ -166,8 +173,8 @@ export function requireResource(parameters: Parameters, resources: Resources): s
 }
 
 /**
- * Returns the parameters that the checks read, as they were sent, and the hints for pages. Keeps
- * two values of a repeated parameter, so that the checks can still refuse it.
+ * Returns the parameters that the checks read, as the client sent them, and the hints for pages.
+ * Keeps two values of a repeated parameter, so that the checks can still refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

@@ -22,13 +22,13 @@ import { readHint, hintsRead, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Authorization requests (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1) and their
- * checks.
+ * Reads and checks authorization requests (RFC 6749 section 4.1.1, OpenID Connect Core section
+ * 3.1.2.1).
  */
 
 /**
  * The result of the checks: the request and its client, or the error response for the redirect URI.
- * `signInFirst` means that the request cannot be checked until a person signs in.
+ * `signInFirst` means that a person must sign in before the server can check the request.
  */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
@@ -41,7 +41,7 @@ export interface AskedAccess {
   readonly audience: string | null;
 }
 
-/** A request's parameters, and whether the client sent them directly. */
+/** The parameters of a request, and whether the client sent them directly to the server. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
@@ -50,8 +50,9 @@ export interface PutRequest {
 }
 
 /**
- * Finds the client and the redirect URI of a request, then runs the checks in checks.ts. The order
- * of the checks matters: if a request has several errors, the response contains only the first.
+ * Finds the client and the redirect URI of a request, then runs the checks in checks.ts. If a
+ * request has several errors, the response contains only the first one, so the order of the checks
+ * matters.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -67,18 +68,18 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request from a browser. Throws a page error if the response cannot safely be sent to a
-   * redirect URI (AS-7.4).
+   * Checks a request that arrived through a browser. Throws a page error if the server cannot
+   * safely send the response to a redirect URI (AS-7.4).
    *
-   * If `person` is null, no person is signed in. Then the server fetches no client document and
-   * does not redirect to a client that no operator registered (RFC 9700 section 4.11.2).
+   * `person` is null if no person is signed in. In that case, the server fetches no client document
+   * and redirects only to clients that an operator registered (RFC 9700 section 4.11.2).
    */
   async check(
     put: PutRequest,
     request: Request,
     person: PersonReference | null,
   ): Promise<CheckedRequest> {
-    // Until the client and redirect URI are verified, show errors as a page, without a redirect
+    // Until the client and the redirect URI are verified, show errors on a page and do not redirect
     // (RFC 6749 section 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;
@@ -102,8 +103,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that this authenticated client sent directly. Throws an OAuthError to refuse
-   * it.
+   * Checks a request that this authenticated client sent directly to the server. Throws an
+   * OAuthError to refuse the request.
    */
   async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
     const { mayRedirect } = this.#additions;
@@ -120,8 +121,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks the requested access of a request without a redirect URI, for example a device
-   * authorization request. Throws an OAuthError to refuse it.
+   * Checks the access that a client requests without a redirect URI, for example in a device
+   * authorization request. Throws an OAuthError to refuse the request.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
@@ -132,7 +133,7 @@ export class RequestChecks {
     };
   }
 
-  /** Returns the parameters to store until a person answers. */
+  /** Returns the parameters to store until a person answers the request. */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),
@@ -149,7 +150,7 @@ export class RequestChecks {
       : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Runs the checks for a request whose client and redirect URI are valid. */
+  /** Runs the checks for a request whose client and redirect URI are already verified. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -171,7 +172,7 @@ export class RequestChecks {
   }
 }
 
-/** Returns the values of the named parameters that the request contains. */
+/** Returns those of the named parameters that the request contains, with their values. */
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
@@ -209,8 +210,8 @@ function requireLiving(
 }
 
 /**
- * Throws a page error if the client does not follow its profile. The error is not sent to the
- * client, because the profile may not allow its redirect URI.
+ * Throws a page error if the client does not follow its security profile. The server does not send
+ * this error to the client, because the profile may not allow the client's redirect URI.
  */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
@@ -253,8 +254,8 @@ function redirectUriProblem(
 }
 
 /**
- * Returns the reason, for the log, why the client may not use this redirect URI. Leaves out the
- * query, because it may contain a secret.
+ * Returns the reason why the client may not use this redirect URI, for the log. Leaves out the
+ * redirect URI's query, because it may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -271,8 +272,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters of this request, so that Portico can store the request and check it again.
- * `keyParameter` is the name of the parameter with the key's thumbprint.
+ * Returns the request as parameters, so that Portico can store it and check it again later.
+ * `keyParameter` is the name of the parameter that contains the key's thumbprint.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

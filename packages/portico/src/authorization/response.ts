@@ -2,7 +2,10 @@ import type { OAuthError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { AskedMode, ReturnAddress } from './response-modes.ts';
 
-/** A response for the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
+/**
+ * An authorization response, which goes to the client's redirect URI (RFC 6749 sections 4.1.2 and
+ * 4.1.2.1).
+ */
 export interface AuthorizationResponse extends ReturnAddress, AskedMode {
   readonly client: Client;
   readonly result: { readonly code: string } | { readonly error: OAuthError };
@@ -22,7 +25,7 @@ export function responseTo(
   };
 }
 
-/** Returns the response parameters, including `iss` (RFC 9207). */
+/** Returns the parameters of the response, including `iss` (RFC 9207). */
 export function responseParameters(
   { state, result }: Omit<AuthorizationResponse, 'client'>,
   issuer: string,

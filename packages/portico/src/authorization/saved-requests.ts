@@ -19,8 +19,9 @@ import { getIndirectRefusal } from './direct-requests.ts';
 import { registeredScopes } from './grantable-scopes.ts';
 
 /**
- * Requests that the consent page has shown. Each belongs to the person who saw it and to their
- * browser session. The methods throw a page error if a visitor may not see or answer a request.
+ * Requests that the consent page has shown. Each request is tied to the person who saw it and to
+ * their browser session. The methods throw a page error if a visitor may not see or answer a
+ * request.
  */
 export class SavedRequests {
   readonly #server: Server;
@@ -35,21 +36,21 @@ export class SavedRequests {
 
   /**
    * Returns the request if this visitor can answer it now. Returns null if no request with this id
-   * was saved.
+   * was saved. Otherwise throws a page error.
    */
   async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await this.#findOwn(requestId, visitor);
     return saved === null ? null : this.requireOpen(saved);
   }
 
-  /** Returns the request if this visitor can answer it now. */
+  /** Returns the request if this visitor can answer it now. Otherwise throws a page error. */
   async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     return this.requireOpen(await this.requireOwn(requestId, visitor));
   }
 
   /**
-   * Returns the request if this visitor has seen it on the consent page, even if it is already
-   * answered.
+   * Returns the request if this visitor has seen it on the consent page, even if it has already
+   * been answered. Otherwise throws a page error.
    */
   async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
     const saved = await this.#findOwn(requestId, visitor);
@@ -58,8 +59,8 @@ export class SavedRequests {
   }
 
   /**
-   * Returns the request if this visitor has seen it on the consent page, even if it is already
-   * answered. Returns null if no request with this id was saved.
+   * Returns the request if this visitor has seen it on the consent page, even if it has already
+   * been answered. Returns null if no request with this id was saved.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
@@ -76,7 +77,10 @@ export class SavedRequests {
     return saved;
   }
 
-  /** Returns the request if it still waits for an answer. */
+  /**
+   * Returns the request if it can still be answered. Throws a page error if it was answered, has
+   * ended or has expired.
+   */
   requireOpen(saved: ConsentRequest): ConsentRequest {
     const { clock, paths } = this.#server;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
@@ -88,16 +92,18 @@ export class SavedRequests {
     return saved;
   }
 
-  /** Returns the error for a request that was answered, ended or expired after Portico read it. */
+  /**
+   * Returns the error for a request that was answered, ended or expired after Portico had read it.
+   */
   async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.findPending(requestId, visitor);
     return notAnswerable('the consent request was shown again with other scopes at the same time');
   }
 
   /**
-   * Returns the client as the page described it, if it still has this redirect URI and at least one
-   * of the shown scopes. Skips both checks for a document client, because its document may change
-   * at any time.
+   * Returns the client as the consent page described it. Throws unless the client still has this
+   * redirect URI and at least one of the shown scopes. Skips both checks for a document client,
+   * because its document may change at any time.
    */
   async requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -134,8 +140,8 @@ export class SavedRequests {
   }
 
   /**
-   * Whether this is the browser session in which the request was shown. If it is not, and the
-   * request is still pending, logs a warning (AS-8.10).
+   * Whether this is the browser session in which the consent page was shown. Logs a warning if it
+   * is a different session and the request is still pending (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
@@ -147,7 +153,7 @@ export class SavedRequests {
     return false;
   }
 
-  /** Throws unless the token matches this request and browser session. */
+  /** Throws a page error unless the CSRF token matches this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#server;
     if (isConsentToken(csrfToken, requestId, visitor)) return;
@@ -163,8 +169,8 @@ export class SavedRequests {
 }
 
 /**
- * Returns the client as the consent page described it: with the same name, and without refresh
- * tokens if the page said that access does not continue.
+ * Returns the client as the consent page described it: with the name that was shown, and without
+ * refresh tokens if the page said that access does not continue.
  */
 function asShown(saved: ConsentRequest, client: Client): Client {
   const { shownName: name } = saved;

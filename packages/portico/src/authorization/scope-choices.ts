@@ -5,21 +5,21 @@ import { intersectScopes } from '../tokens/scopes.ts';
 
 /** The scopes that users can choose on the consent page. A feature implements this interface. */
 export interface ScopeChoices {
-  /** Whether the user may leave out this scope although the client requests it. */
+  /** Whether the user may leave out this scope even if the client requests it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the user may add to a request. The page shows those that the client is
+   * The scopes that the user may add to a request. The page shows only those that the client is
    * registered for but did not request.
    */
   readonly added: readonly string[];
 }
 
-/** Whether the user checked this scope's box. */
+/** Whether the user checked the checkbox of this scope. */
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns the scopes that the user can choose, or undefined if the user cannot choose any scope.
- * `wanted` contains the requested scopes and the earlier scopes that the client keeps.
+ * Returns the scopes that the user can choose, or undefined if there is nothing to choose. `wanted`
+ * contains the requested scopes and the scopes that the client keeps from an earlier authorization.
  */
 export function choicesFor(
   choices: ScopeChoices | null,
@@ -30,7 +30,7 @@ export function choicesFor(
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // If the client proves no key, omit scopes that require a key, because the client could not get a
+  // If the client proves no key, leave out scopes that require a key. The client could not get a
   // token with these scopes.
   const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
   const added = choices.added.filter(
@@ -45,9 +45,9 @@ export function addedScopes({ choices }: ConsentRequest, client: Client): readon
 }
 
 /**
- * Returns the scopes that the user allows: those without a checkbox, and those whose checkbox is
- * checked. The stored request decides which scopes have a checkbox, because a form can contain any
- * fields.
+ * Returns the scopes that the user allows: all scopes without a checkbox, and all scopes whose
+ * checkbox is checked. A form can contain any fields, so the stored request decides which scopes
+ * have a checkbox.
  */
 export function chosenScopes(
   { choices }: ConsentRequest,
@@ -60,8 +60,8 @@ export function chosenScopes(
 }
 
 /**
- * Whether the client gets at least one scope that it requested or that the user added. Ignores
- * scopes that only an earlier authorization contains.
+ * Whether the user allows at least one scope that the client requested or that the user added.
+ * Ignores scopes that come only from an earlier authorization.
  */
 export function isPartAllowed(
   { scopes, choices }: ConsentRequest,

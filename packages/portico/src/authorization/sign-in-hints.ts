@@ -2,8 +2,8 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The hints for the sign-in page in an authorization request (OpenID Connect Core section 3.1.2.1).
- * Portico ignores an invalid hint. It never refuses a request because of a hint.
+ * Reads the hints for the sign-in page from an authorization request (OpenID Connect Core section
+ * 3.1.2.1). Portico ignores an invalid hint and never refuses a request because of one.
  */
 
 /**
@@ -24,8 +24,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that pages of this server read. Portico drops other hints, because the space
- * for a waiting request is limited.
+ * Returns the hints that pages of this server read. Portico drops all other hints, because the
+ * space for a waiting request is limited.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
@@ -39,7 +39,8 @@ export function readHint(parameters: Parameters, hint: Hint): string | undefined
 }
 
 /**
- * Returns the hints that a page can use, with their values. Leaves out repeated and invalid hints.
+ * Returns the names and values of the hints that a page can use. Leaves out repeated and invalid
+ * hints.
  */
 export function sentHints(
   parameters: Parameters,

@@ -14,7 +14,7 @@ export interface SignInNote {
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** The client. Null if `cookies` must look up the client. */
+  /** The client that sent the request. If null, `cookies` looks up the client. */
   readonly client: Client | null;
   /** Texts in the language of the user who signs in. */
   readonly words: Words;
@@ -25,9 +25,9 @@ type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor
 /**
  * Stores data about a waiting authorization request for the sign-in page. The request itself is in
  * a cookie that only `/oauth/authorize` receives. The data for the sign-in page is in a second
- * encrypted cookie, which only the sign-in page receives. A browser has only one such cookie, for
- * its latest request. If a user has two sign-in pages open and reloads the older page, that page
- * shows nothing about its request.
+ * encrypted cookie, which only the sign-in page receives. A browser keeps this second cookie only
+ * for its latest request. If a user reloads an older sign-in page, that page shows nothing about
+ * its request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -45,8 +45,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the `Set-Cookie` headers with the data. Returns none if the sign-in page is on another
-   * origin or the client is unknown.
+   * Returns the `Set-Cookie` headers that store the data for the sign-in page. Returns an empty
+   * list if the sign-in page is on another origin or the client is unknown.
    */
   async cookies({
     loginUrl,
@@ -71,7 +71,10 @@ export class SignInNotes {
     return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
   }
 
-  /** Returns the browser's data about the request whose id is in `returnTo`, or null. */
+  /**
+   * Returns the data that this browser stores about the request whose id is in `returnTo`. Returns
+   * null if the browser stores no such data.
+   */
   async find(
     request: WithHeaders,
     returnTo: string | null | undefined,
@@ -94,8 +97,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // Show the host of the document's URL, because the server fetches no document for a user who is
-    // not signed in.
+    // Show the host of the URL, not the name in the document. The server fetches no document for a
+    // user who is not signed in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));
@@ -106,8 +109,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the path of the sign-in page, for the cookie. Returns null if the page is on another
-   * origin.
+   * Returns the path of the sign-in page, for the cookie's `Path`. Returns null if the page is on
+   * another origin.
    */
   #pathOf(loginUrl: string): string | null {
     const { origin } = this.#server;
@@ -118,7 +121,7 @@ export class SignInNotes {
 }
 
 /**
- * Returns the `request_id` in this path. Returns null if the path is not the authorization
+ * Returns the `request_id` in this URL. Returns null if the URL is not the authorization
  * endpoint's.
  */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {

@@ -5,8 +5,8 @@ import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /**
  * Whether the browser opened this URL as a page. Returns false for prefetches, because the person
- * may never see the page. Also returns false for requests by scripts and images: other sites can
- * send such requests with the session's cookie. A silent request (`prompt=none`) may also be in a
+ * may never see the page. Also returns false for requests by scripts and images, because other
+ * sites can send them with the session's cookie. A silent request (`prompt=none`) may also be in a
  * frame.
  */
 export function isOpened({ method, headers }: Request, silent: boolean): boolean {
@@ -19,13 +19,15 @@ export function isOpened({ method, headers }: Request, silent: boolean): boolean
 /** Headers that browsers send when they load a page in advance. */
 const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
 
-/** Returns the response to `prompt=none` if the consent page is needed. */
+/** Returns the error response to `prompt=none` for a request that needs the consent page. */
 export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
   const detail = 'the client sent prompt=none, but no remembered consent covers the request';
   return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);
 }
 
-/** Returns the response to `prompt=none` if the person must sign in or authenticate again. */
+/**
+ * Returns the error response to `prompt=none` for a person who must sign in or authenticate again.
+ */
 export function notSignedInSilently(
   asked: AuthorizationRequest,
   client: Client,

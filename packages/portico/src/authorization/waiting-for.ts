@@ -1,12 +1,13 @@
 /**
- * An authorization request that waits for a user to sign in. The sign-in page can show this data.
+ * What the sign-in page can show about an authorization request that is waiting for a user to sign
+ * in.
  */
 export interface WaitingFor {
   /**
-   * The client's name, if an operator registered the client. For other clients, a text that the
-   * client cannot choose, as on the consent page:
+   * The client's name if an operator registered the client. For any other client, a text that the
+   * client cannot choose, as on the consent page. This text is one of the following:
    *
-   * - the host of its document or its redirect URI
+   * - the host of the client's document or redirect URI
    * - "a program on this computer"
    * - "an application on this device"
    */
@@ -20,13 +21,14 @@ export interface WaitingFor {
    */
   readonly loginHint: string | null;
   /**
-   * The languages that the client requests (`ui_locales`), best first. Empty if it requests none.
+   * The languages that the client requests (`ui_locales`), in order of preference. Empty if the
+   * client requests none.
    */
   readonly uiLocales: readonly string[];
 }
 
 /** A browser's request: a `Request`, or the request object of Express, Fastify, Koa or Node. */
 export interface WithHeaders {
-  /** Portico reads only `cookie`. */
+  /** Portico reads only the `cookie` header. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 }

@@ -7,17 +7,17 @@ import { callerAddress } from '../host/host.ts';
 import type { Server } from '../server.ts';
 import type { Received } from './interaction.ts';
 
-/** The names and values of parameters, as they were sent. */
+/** The names and values of a request's parameters, as the client sent them. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
 
 export interface RequestToWait {
   readonly sent: SentParameters;
   /** Whether the client sent the request directly to the server. */
   readonly direct: boolean;
-  /** The request's existing id. Defaults to a new id. */
+  /** The id of the request, if it already has one. Defaults to a new id. */
   readonly requestId?: string;
   /**
-   * When the request first arrived, and whether the response sends the browser to a page of the
+   * When the request first arrived, and whether the server now sends the browser to a page of the
    * host.
    */
   readonly received?: Received | undefined;
@@ -25,7 +25,7 @@ export interface RequestToWait {
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** `Set-Cookie` headers for the response. */
+  /** The `Set-Cookie` headers to send with the response. */
   readonly cookies: readonly string[];
 }
 
@@ -33,9 +33,9 @@ export interface WaitingInBrowser {
   readonly sent: SentParameters;
   readonly direct: boolean;
   readonly received: Received;
-  /** `Set-Cookie` headers that remove the cookie. */
+  /** The `Set-Cookie` headers that remove the request's cookie. */
   readonly cookies: readonly string[];
-  /** Removes the request from the store, if it is there. */
+  /** Removes the request from the store, if the store contains it. */
   end(): Promise<void>;
 }
 
@@ -43,31 +43,31 @@ const PREFIX = 'portico_request_';
 const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * The maximum size of a cookie's name and value, in bytes. Browsers accept 4096 bytes per cookie.
- * Node accepts 16 KiB for all headers, and nginx accepts 8 KiB per line. The host's own cookies
- * need part of this space.
+ * The maximum size of a cookie's name and value together, in bytes. Browsers accept 4096 bytes per
+ * cookie. Node accepts 16 KiB for all headers, and nginx accepts 8 KiB per line. The host's own
+ * cookies need part of this space.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
 /**
- * The maximum size of waiting and pushed requests in the store, in bytes: in total, and per
- * network.
+ * How much space waiting and pushed requests may use in the store, in bytes: `total` for all of
+ * them together, and `ofOneNetwork` for the requests from one network.
  */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
-/** The approximate size of a row without the parameters. */
+/** The approximate size of a stored request without its parameters, in bytes. */
 export const ROW_BYTES = 300;
-/** The `Retry-After` for requests that do not fit in the budget, in seconds. */
+/** The `Retry-After` value for a request that does not fit in the budget, in seconds. */
 const TRY_AGAIN = 60;
 
 interface WaitingCookie {
   readonly name: string;
-  /** The size of the name and the value, in bytes. */
+  /** The size of the cookie's name and value together, in bytes. */
   readonly bytes: number;
   /**
-   * The decrypted content: the parameters, or the secret that identifies them in the store. Null if
-   * the cookie has expired or Portico did not create it.
+   * The decrypted content: the request's parameters, or the secret that identifies them in the
+   * store. Null if the cookie has expired or was not created by Portico.
    */
   readonly opened: Opened | null;
 }
@@ -79,21 +79,24 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/** A cookie's content. Each flag is 1 if it is true. Trailing flags that are false are omitted. */
+/**
+ * The content of a cookie. A flag is 1 if it is true. False flags at the end of the list are
+ * omitted.
+ */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
  * Keeps authorization requests until a user has signed in (AS-7.13, AS-7.14). Anyone can send a
- * request, so Portico keeps it in the browser, in an encrypted cookie whose name contains the
- * request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
+ * request, so Portico keeps it in the browser, in an encrypted cookie. The cookie's name contains
+ * the request's id. If a request is too long for a cookie, Portico keeps it in the store, within a
  * budget. The cookie then contains a secret that identifies the stored request.
  */
 export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * The attributes of the cookies. Browsers send the cookies only to the authorization endpoint,
-   * because the cookies would waste space in other requests.
+   * The attributes of the cookies. Browsers send these cookies only to the authorization endpoint,
+   * because they would waste space in other requests.
    */
   readonly #attributes: string;
 
@@ -105,8 +108,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Keeps a request for `consent_ttl` seconds. Throws a page error if a long request does not fit
-   * in the store's budget.
+   * Keeps a request for `consent_ttl` seconds. Throws a page error if the request is too long for a
+   * cookie and does not fit in the store's budget.
    */
   async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
     const { requestId = randomToken() } = waits;
@@ -118,7 +121,7 @@ export class WaitingRequests {
     return { requestId, cookies: [cookie, ...surplus.map((each) => this.#removal(each))] };
   }
 
-  /** Returns the request with this id that waits in this browser, or null. */
+  /** Returns the request with this id if it is waiting in this browser. Otherwise returns null. */
   async find(request: Request, requestId: string): Promise<WaitingInBrowser | null> {
     if (!REQUEST_ID.test(requestId)) return null;
     const { store, clock } = this.#server;
@@ -146,8 +149,8 @@ export class WaitingRequests {
 
   /**
    * Returns `Set-Cookie` headers that remove this browser's oldest waiting requests if there are
-   * too many, but never this request. `begin` cannot count the waiting requests if another site
-   * posts the form, because the browser then sends no cookies.
+   * too many. Never removes the request with this id. `begin` cannot count the waiting requests if
+   * another site posts the form, because the browser then sends no cookies.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -185,8 +188,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns the cookie's value: the request itself, or, if the request is too long for a cookie, a
-   * secret that identifies it in the store.
+   * Returns the cookie's value. It contains the request itself or, if the request is too long for a
+   * cookie, a secret that identifies the request in the store.
    */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
@@ -225,8 +228,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove so that a cookie of this size fits. Removes unreadable
- * cookies first, then the oldest.
+ * Returns the names of the cookies to remove so that a new cookie of this size fits. Removes
+ * unreadable cookies first, then the oldest.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

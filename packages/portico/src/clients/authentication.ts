@@ -24,10 +24,10 @@ import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * How many attempts may fail before the server slows down further attempts. `client` counts one
- * client from one network. `address` counts all clients from one network. Assertions have higher
- * limits than secrets: an attacker cannot guess a signature, and a client with a wrong clock or a
- * missing key sends many assertions that fail.
+ * The number of failed attempts after which the server slows down further attempts. `client` counts
+ * one client from one network. `address` counts all clients from one network. The limits for
+ * assertions are higher than for secrets. An attacker cannot guess a signature, but a client with a
+ * wrong clock or a missing key sends many assertions that fail.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -44,19 +44,22 @@ interface Judged {
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
-/** A method of authentication by assertions, with its verifier for one endpoint. */
+/**
+ * One method of authentication by assertions, with the function that verifies assertions for one
+ * endpoint.
+ */
 interface Way {
   readonly assertions: ClientAssertions;
   readonly verify: VerifyAssertion;
 }
 
-/** Authenticates clients, and counts failures across all endpoints. */
+/** Authenticates clients, and counts their failed attempts across all endpoints. */
 export class ClientProofs {
   readonly assertions: readonly ClientAssertions[];
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Counts failed assertions and failed secrets separately, so that failed assertions never slow
+   * Failed assertions and failed secrets are counted separately, so failed assertions never slow
    * down secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
@@ -77,8 +80,9 @@ export class ClientProofs {
   }
 
   /**
-   * Accepts a secret that this process has verified before. Verifies any other secret with the slow
-   * hash. After too many failures, throws a TooManyFailuresError for most attempts.
+   * Authenticates a client by its secret. If this process has verified the secret before, accepts
+   * it immediately. Verifies any other secret with the slow hash. After too many failures, throws a
+   * TooManyFailuresError for most attempts.
    */
   async secret(
     request: Request,
@@ -86,7 +90,7 @@ export class ClientProofs {
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    // If the result is a boolean, do not await it. An await would let other requests run before
+    // If the result is a boolean, do not await it. During an await, other requests could run before
     // this request is marked as verifying the secret.
     const known = this.#secrets.isKnown(active, secret, clientId);
     if ((typeof known === 'boolean' ? known : await known) && active !== null) return active;
@@ -105,9 +109,9 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. Counts only failed assertions and never delays a valid assertion, so an
-   * attacker's failures do not slow down the client. This is safe, because a signature is cheap to
-   * verify and cannot be guessed.
+   * Authenticates a client by an assertion. Counts only failed assertions and never delays a valid
+   * one, so an attacker's failures do not slow down the client. This is safe because a signature is
+   * cheap to verify and cannot be guessed.
    */
   async assertion(
     request: Request,
@@ -144,8 +148,8 @@ export class ClientProofs {
         ? null
         : { ...active, keys };
     try {
-      // For an unknown client, do the same work, so that the response time does not show whether
-      // the client exists.
+      // Verify an assertion of an unknown client too, so that the response time does not show
+      // whether the client exists.
       const profile = active === null ? null : this.#server.profiles.of(active);
       await way?.verify(keyed, clientId, assertion, profile);
       if (keyed !== null) return null;
@@ -171,7 +175,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // Use the hash of an unknown id, because attackers can send many long ids.
+    // Use the hash of an unknown client id, because attackers can send many long ids.
     const keys = [
       {
         key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),
@@ -199,7 +203,10 @@ export class ClientAuthentication {
   readonly #ways: readonly Way[];
   readonly #reader: AssertionReader | null;
 
-  /** `paths` are the endpoint's paths. An assertion's audience may be the URL of any of them. */
+  /**
+   * `paths` are the paths of the endpoint. The audience of an assertion may be the URL of any of
+   * these paths.
+   */
   constructor(
     server: Server,
     proofs: ClientProofs,
@@ -219,15 +226,16 @@ export class ClientAuthentication {
   }
 
   /**
-   * Returns the client that sent this request (RFC 6749 sections 2.3 and 3.2.1).
+   * Authenticates the client that sent this request, and returns it (RFC 6749 sections 2.3 and
+   * 3.2.1).
    *
    * - A confidential client authenticates with its secret.
    * - A client with keys authenticates with an assertion.
    * - A public client is identified by its id.
    *
-   * Throws `invalid_client`, or `invalid_request` if the request contains credentials twice. After
-   * many failures, throws a TooManyFailuresError. Valid assertions, and secrets that were verified
-   * before, still succeed.
+   * Throws `invalid_client` if authentication fails, or `invalid_request` if the request contains
+   * credentials twice. After many failures, throws a TooManyFailuresError. Even then, valid
+   * assertions and secrets that were verified before still succeed.
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;
@@ -250,8 +258,8 @@ export class ClientAuthentication {
 }
 
 /**
- * Returns the method for this type of assertion. If several methods have the type, returns the
- * method that recognizes the assertion, or the last method.
+ * Returns the method that verifies assertions of this type. If several methods accept the type,
+ * returns the method that recognizes the assertion, or the last method if none does.
  */
 function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
   const ofType = ways.filter(({ assertions }) => assertions.type === type);

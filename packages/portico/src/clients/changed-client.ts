@@ -10,22 +10,28 @@ import { NO_KEYS } from './checking.ts';
 import type { NamedKeys } from './registered-keys.ts';
 import { checkRegistration } from './registration.ts';
 
-/** Changes to a client that an operator registered. A missing field is left unchanged. */
+/**
+ * Changes to a client that an operator registered. If a field is missing, that part of the client
+ * does not change.
+ */
 export interface ClientChanges {
-  /** The new name, 1 to 100 characters. */
+  /** The new name, 1 to 100 characters long. */
   readonly name?: string;
-  /** Metadata that features add. Each field that you pass replaces its previous values. */
+  /**
+   * Values of metadata fields that features add. Each field that you pass replaces the field's
+   * previous values.
+   */
   readonly metadata?: FurtherValues;
   /** The redirect URIs to add. They may include existing redirect URIs. */
   readonly addRedirectUris?: readonly string[];
   /** The redirect URIs to remove. Each must match an existing redirect URI exactly. */
   readonly removeRedirectUris?: readonly string[];
   /**
-   * Private-use schemes without a dot that the added redirect URIs may use. See
+   * Private-use schemes without a dot that the new redirect URIs may use. See
    * `ClientRegistration.allowedSchemes`.
    */
   readonly allowedSchemes?: readonly string[];
-  /** The scopes to add. Each must be built in or listed in `oauth_server:scopes`. */
+  /** The scopes to add. Each scope must be built in or listed in `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
   /** The scopes to remove. The client must have each of them. */
   readonly removeScopes?: readonly string[];
@@ -44,12 +50,12 @@ export interface ClientChanges {
   /** The `https` URL where the client publishes its keys. Use it instead of `jwks`. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that the client may sign assertions with. Defaults to the current setting.
+   * The only algorithm that the client may use to sign assertions. Defaults to the current setting.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
-  /** The new website. Null removes it. */
+  /** The URL of the new website. Null removes the website. */
   readonly siteUri?: string | null;
-  /** The new logo. It has the same limits as at registration. Null removes it. */
+  /** The new logo. The limits are the same as at registration. Null removes the logo. */
   readonly logo?: Uint8Array | null;
   /**
    * The logo's URL. Use it instead of `logo`. The server fetches the logo once, during the update.
@@ -57,7 +63,7 @@ export interface ClientChanges {
   readonly logoUri?: string;
 }
 
-/** Returns the client with these changes. Throws if the result is not a valid registration. */
+/** Returns the client after these changes. Throws if the result is not a valid registration. */
 export async function changedClient(
   client: Client,
   changes: ClientChanges,
@@ -69,15 +75,15 @@ export async function changedClient(
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // Ignore `offline_access`, because Portico never stores it with a client.
+  // Ignore `offline_access`, because Portico never stores this scope with a client.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   const grantTypes = server.grantTypes();
   requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // Ignore the client's scopes and grants that the configuration no longer offers. They must not
-  // block other changes.
+  // Leave out the client's scopes and grants that the configuration no longer offers, so that they
+  // do not block other changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -97,9 +103,9 @@ export async function changedClient(
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Keep the algorithm that signs or once signed the client's ID tokens. If the client loses the
-    // right to ID tokens and regains it, the server signs its ID tokens with the same algorithm as
-    // before (AS-30.3).
+    // Keep the algorithm that signs the client's ID tokens, or that did so earlier. If the client
+    // loses its right to ID tokens and regains it, the server uses the same algorithm as before
+    // (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -120,7 +126,7 @@ export async function changedClient(
   };
 }
 
-/** Returns the current values, plus the added values, without the removed values. */
+/** Returns the current values without the removed ones, plus the added ones. */
 function list(
   what: string,
   has: readonly string[],
@@ -144,7 +150,7 @@ function list(
 
 /**
  * Throws if the changed client lacks a grant or a redirect URI that a registration adds by default.
- * Otherwise, `checkRegistration` would add the value that the caller removed.
+ * Otherwise, `checkRegistration` would add back the value that the caller removed.
  */
 function requireWhole(
   redirectUris: readonly string[],
@@ -185,7 +191,7 @@ function bringsKeys({
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-/** Returns the keys as registration fields, or null for a client without keys. */
+/** Returns the changed client's keys as registration fields, or null for a client without keys. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
   if (keys === null || keys.workload !== undefined) {

@@ -4,14 +4,17 @@ import type { ClientMetadata } from '../store/client.ts';
 import { unmetProblem } from '../store/client-demands.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
 
-/** The message for a registration with client keys on a server that does not accept them. */
+/**
+ * The error message for a registration that contains client keys, on a server that does not accept
+ * them.
+ */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
 const NO_WORKLOADS = 'oauth_server:workload_identity is off; set it to true first';
 
 /**
- * Checks a registration by an operator and completes it. Throws a RegistrationError that explains
- * the problem, for example if the registration needs a feature that is off.
+ * Checks a client registration by an operator and adds its defaults. Throws a RegistrationError
+ * that explains the problem, for example if the registration needs a feature that is off.
  */
 export async function checkNewClient(
   registration: ClientRegistration,

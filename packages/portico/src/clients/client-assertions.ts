@@ -2,7 +2,7 @@ import type { Jws } from '../keys/jws/compact.ts';
 import type { SecurityProfile } from '../profiles.ts';
 import type { ClientKeys, RegisteredBy } from '../store/client.ts';
 
-/** A client that authenticates with its own keys or with a workload's token. */
+/** A client that authenticates with its own keys or with a token from its workload platform. */
 export interface KeyedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -19,25 +19,29 @@ export interface ClientAssertions {
   isFor(keys: ClientKeys): boolean;
   /**
    * Whether this method must verify this assertion. Called before the assertion is verified. The
-   * result must not depend on the client, because the server does the same work for every client.
+   * result must not depend on the client, because the server must do the same work for every
+   * client.
    */
   recognizes(assertion: Jws): boolean;
   /** Returns a function that verifies assertions sent to endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
 }
 
-/** Authenticates clients by assertions that they sign with their own keys. */
+/** Authenticates clients by assertions that the clients sign with their own keys. */
 export interface OwnAssertions extends ClientAssertions {
-  /** Returns the current problems of the client's keys. The list is empty if there are none. */
+  /**
+   * Returns the current problems of the client's keys. The list is empty if there are no problems.
+   */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**
- * Resolves if the assertion identifies this client to this server and is valid now. Otherwise
- * throws a JwsError with the reason, or another error if the keys cannot be read.
+ * Verifies an assertion. Resolves if the assertion identifies this client to this server and is
+ * valid now. Otherwise throws a JwsError with the reason, or another error if the keys cannot be
+ * read.
  *
  * `client` is null if the client is unknown or does not use this method. The function then does the
- * same work and always throws. `profile` is the client's security profile.
+ * same work as for a known client and always throws. `profile` is the client's security profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

@@ -20,17 +20,23 @@ import { checkSite } from './sites.ts';
 import type { ClientChanges } from './changed-client.ts';
 import { ClientUpdates, type UpdatedClient } from './updating.ts';
 
-/** A new client and its secret. Show the secret now, because the server stores only its hash. */
+/**
+ * A new client and its secret. Show the secret immediately, because the server stores only its
+ * hash.
+ */
 export interface RegisteredClient {
   /** The stored client. */
   readonly client: Client;
-  /** 256 random bits, base64url. Null for a public client and for a client with keys. */
+  /**
+   * The client's secret: 256 random bits, base64url. Null for a public client and for a client with
+   * keys.
+   */
   readonly secret: string | null;
 }
 
 /**
- * Returns the client with this id, even if it is revoked. Returns null if the id is unknown. `form`
- * contains the request's parameters.
+ * Returns the client with this id, even if the client is revoked. Returns null if the id is
+ * unknown. `form` contains the parameters of the request.
  */
 export type FindClient = (
   clientId: string,
@@ -41,20 +47,22 @@ export type FindClient = (
 /** See `Clients.update`. */
 export type UpdateClient = Clients['update'];
 
-/** The result of a revocation. */
+/** What happened when a client was revoked. */
 export interface RevokedClient {
-  /** The client as it was before the revocation. */
+  /** The client before the revocation. */
   readonly client: Client;
   /**
-   * Whether the server had stored the client before the revocation. False if no user has seen this
-   * document client yet.
+   * Whether the server had stored the client before the revocation. This is false for a document
+   * client that no user has seen yet.
    */
   readonly wasKnown: boolean;
 }
 
-/** A new secret. Show the secret now, because the server stores only its hash. */
+/**
+ * A new secret for a client. Show the secret immediately, because the server stores only its hash.
+ */
 export interface RotatedSecret {
-  /** 256 random bits, base64url. */
+  /** The new secret: 256 random bits, base64url. */
   readonly secret: string;
   /**
    * When the previous secret stops working, in milliseconds since 1970. Null if the previous secret
@@ -63,15 +71,18 @@ export interface RotatedSecret {
   readonly previousExpiresAt: number | null;
 }
 
-/** How long the previous secret still works after a rotation by default, in seconds (a day). */
+/** How long the previous secret keeps working after a rotation by default, in seconds (one day). */
 export const DEFAULT_OVERLAP = 86_400;
-/** The longest overlap, in seconds (a year). */
+/**
+ * The maximum time that the previous secret can keep working after a rotation, in seconds (one
+ * year).
+ */
 const LONGEST_OVERLAP = 365 * 86_400;
 
 /**
- * This server's clients, for console commands and plugins. Methods that change a client take
- * `acting`, the administrator who makes the change, for the audit event. Without `acting`, the
- * event names no administrator.
+ * The clients of this server, for console commands and plugins. Methods that change a client take
+ * `acting`, the administrator who makes the change. The audit event names this administrator.
+ * Without `acting`, it names no administrator.
  */
 export class Clients {
   readonly #server: Server;
@@ -80,8 +91,8 @@ export class Clients {
   readonly #updates: ClientUpdates;
 
   /**
-   * `logos` is null if `oauth_server:client_logos` is off. `source` is null if no feature finds
-   * clients that are not registered.
+   * `logos` is null if `oauth_server:client_logos` is off. `source` is null if no feature accepts
+   * clients without registration.
    */
   constructor(server: Server, logos: ClientLogos | null, source: ClientSource | null) {
     this.#server = server;
@@ -90,7 +101,10 @@ export class Clients {
     this.#updates = new ClientUpdates(server, logos, (clientId) => this.#requireLiving(clientId));
   }
 
-  /** Registers a client. Throws a RegistrationError that explains the problem. */
+  /**
+   * Registers a client. Throws a RegistrationError with an explanation if the registration is not
+   * valid.
+   */
   async create(registration: ClientRegistration, acting?: Acting): Promise<RegisteredClient> {
     const { client, secret, logo } = await this.#checked(registration);
     const { store, furtherMetadata } = this.#server;
@@ -103,8 +117,8 @@ export class Clients {
   /**
    * Registers a client, unless `isThere` accepts an existing client that is not revoked. In that
    * case, returns the existing client without a secret. If several calls run at the same time, even
-   * in different processes, only one of them registers a client. Throws a RegistrationError that
-   * explains the problem.
+   * in different processes, only one of them registers a client. Throws a RegistrationError with an
+   * explanation if the registration is not valid.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -141,8 +155,8 @@ export class Clients {
   }
 
   /**
-   * Returns the metadata that features added to these clients, by client id. Omits clients without
-   * such metadata.
+   * Returns the metadata that features have added to these clients, by client id. Omits clients
+   * without such metadata.
    */
   metadataOf(clients: readonly Client[]): Promise<ReadonlyMap<string, FurtherValues>> {
     return this.#server.furtherMetadata.findAll(clients.map(({ id }) => id));
@@ -159,17 +173,17 @@ export class Clients {
   }
 
   /**
-   * Changes a client that an operator registered. Makes all of the changes, or none of them if one
-   * fails.
+   * Changes a client that an operator registered. Applies all of the changes, or none of them if
+   * one fails.
    *
-   * - The client keeps its id and its authentication method. You can replace its keys.
+   * - The client keeps its id and its authentication method. Its keys can be replaced.
    * - The result must be a valid registration.
-   * - A value that you remove stops working with the next request, also for existing codes, tokens
-   *   and requests. If you add the value again, it works again for the client's existing
-   *   authorizations.
-   * - Simultaneous updates do not overwrite each other, even if they run in different processes.
+   * - A value that you remove stops working with the next request. This also affects existing
+   *   codes, tokens and requests. If you add the value again, it works again for the client's
+   *   existing authorizations.
+   * - Updates that run at the same time do not overwrite each other, even in different processes.
    *
-   * Throws a RegistrationError that explains the problem.
+   * Throws a RegistrationError with an explanation if the update is not possible.
    */
   update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     return this.#updates.update(clientId, changes, acting);
@@ -177,11 +191,10 @@ export class Clients {
 
   /**
    * Gives the client a new secret. The client's id and tokens stay the same. The previous secret
-   * keeps working for `overlap` seconds. If `overlap` is 0, the previous secret stops working
-   * immediately.
+   * keeps working for `overlap` seconds. If `overlap` is 0, it stops working immediately.
    *
-   * Throws a RegistrationError for a client without a secret. To make sure that only one of two
-   * simultaneous rotations succeeds, pass `seen`, the client as you last read it. The method then
+   * Throws a RegistrationError for a client without a secret. If two rotations may run at the same
+   * time and only one must succeed, pass `seen`, the client as you last read it. The method then
    * throws a RegistrationError if the secret has changed since.
    */
   async rotateSecret(
@@ -217,8 +230,8 @@ export class Clients {
 
   /**
    * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
-   * until you unblock it, even if no user has seen the client yet. Throws a RegistrationError if
-   * the client is unknown or already revoked.
+   * until you unblock it. This works even if no user has seen the client yet. Throws a
+   * RegistrationError if the client is unknown or already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -230,15 +243,15 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Run this for a revoked client too. If another process has revoked the client, that revocation
-    // may not be durable yet.
+    // Run this even if the client is already revoked. If another process has just revoked it, that
+    // revocation may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
   }
 
   /**
-   * Unblocks a document client's URL. The client works again once the server has fetched its
+   * Unblocks the URL of a document client. The client works again after the server has fetched its
    * document again. Its earlier authorizations stay revoked. Throws a RegistrationError if the
    * client is unknown, is not a document client, or is not blocked.
    */
@@ -286,7 +299,10 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client for this URL. The server has never fetched the client's metadata. */
+  /**
+   * Blocks this URL by storing a revoked client for it. The server has never fetched the client's
+   * metadata.
+   */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -305,7 +321,8 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // If a user saw the client in the meantime, its row exists and must be revoked.
+    // If a user saw the client in the meantime, the store already contains it. That stored client
+    // must be revoked.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };
@@ -321,8 +338,8 @@ export class Clients {
 }
 
 /**
- * Returns when the replaced secret stops working, in milliseconds since 1970: after the overlap, or
- * earlier if the secret itself expires. Returns null if it does not work any more.
+ * Returns when the previous secret stops working, in milliseconds since 1970: after the overlap, or
+ * earlier if the secret itself expires. Returns null if it has already stopped working.
  */
 function endOfPrevious(
   { secretExpiresAt: until }: Client,

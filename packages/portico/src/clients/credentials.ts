@@ -13,28 +13,32 @@ export const CLIENT_AUTHENTICATION_METHODS = [
 ] as const;
 
 /**
- * The authentication method of clients with keys. Available if a feature verifies their assertions.
+ * The authentication method of clients with keys. It is available if a feature verifies the
+ * assertions of these clients.
  */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
-/** The client credentials in a request, before they are verified. */
+/** The client credentials that a request contains, before they are verified. */
 export type Credentials =
   SecretCredentials | AssertionCredentials | { readonly method: 'none'; readonly clientId: string };
 
 export interface AssertionCredentials {
   readonly method: 'assertion';
-  /** The `client_assertion_type`. */
+  /** The value of `client_assertion_type`. */
   readonly type: string;
-  /** The client id. Empty if neither the form nor the assertion contains a client id. */
+  /** The client id. Empty if neither the form nor the assertion contains one. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;
 }
 
-/** Reads assertions from requests. */
+/** Reads client assertions from requests. */
 export interface AssertionReader {
   readonly isSent: (form: Parameters) => boolean;
-  /** Called only if `isSent` returned true. `clientId` is the form's client id. */
+  /**
+   * Reads the assertion. Called only if `isSent` returned true. `clientId` is the client id in the
+   * form.
+   */
   readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
 }
 
@@ -45,9 +49,10 @@ export interface SecretCredentials {
 }
 
 /**
- * Reads a request's credentials (RFC 6749 sections 2.3.1 and 3.2.1). Also reads assertions (RFC
- * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the credentials are
- * missing or malformed, and `invalid_request` if the request contains credentials twice.
+ * Reads the client credentials in a request (RFC 6749 sections 2.3.1 and 3.2.1). Also reads
+ * assertions (RFC 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the
+ * credentials are missing or malformed. Throws `invalid_request` if the request contains
+ * credentials twice.
  */
 export function readCredentials(
   request: Request,
@@ -86,7 +91,10 @@ export function readCredentials(
   return basic;
 }
 
-/** The public error is the same for every reason. `detail` appears only in the log. */
+/**
+ * Returns the error for a client that cannot be authenticated. The response is the same for every
+ * reason. `detail` appears only in the log.
+ */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError(
     'invalid_client',
@@ -96,8 +104,8 @@ export function invalidClient(detail: string): OAuthError {
 }
 
 /**
- * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Returns null if the
- * header is missing or has another scheme.
+ * Returns the client id and secret from HTTP Basic authentication, form-decoded (RFC 6749 section
+ * 2.3.1). Returns null if the header is missing or uses another scheme.
  */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');

@@ -5,48 +5,50 @@ import type { FurtherValues } from '../store/further-metadata.ts';
 import { hasSecret } from './new-client.ts';
 import { readKeySet } from './key-sets.ts';
 
-/** All data about a client, without its credentials. Times are milliseconds since 1970. */
+/** All data about a client, except its credentials. Times are in milliseconds since 1970. */
 export interface ShownClient {
-  /** The stored client, without its secret hashes. */
+  /** The stored client, without the hashes of its secrets. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
-  /** The client's status. `blocked` is a revoked document client. You can unblock it. */
+  /** The client's status. `blocked` means a revoked document client, which you can unblock. */
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
    * The public keys that this server stores. Empty if the client has no keys or publishes them at a
    * URL.
    */
   readonly keys: readonly DescribedKey[];
-  /** Null if the client has no secret. */
+  /** Details about the client's secret. Null if the client has no secret. */
   readonly secret: {
     /**
      * When the previous secret stops working, in milliseconds since 1970. Null if there is no
-     * previous secret, or if it has expired.
+     * previous secret, or if it has already stopped working.
      */
     readonly previousAcceptedUntil: number | null;
   } | null;
-  /** The client's scopes that the configuration does not offer. They have no effect. */
+  /** The client's scopes that the configuration does not offer. These scopes have no effect. */
   readonly scopesNotOffered: readonly string[];
   /**
-   * Why the client cannot get tokens now, for example because it does not follow its profile. Null
-   * if it can get tokens.
+   * The reason why the client cannot get tokens now, for example because it does not follow its
+   * security profile. Null if it can get tokens.
    */
   readonly refusal: string | null;
-  /** Metadata that features add, by field name from RFC 7591. */
+  /** The metadata that features add, by field name from RFC 7591. */
   readonly metadata: FurtherValues;
 }
 
 /** A client's public key (RFC 7517). */
 export interface DescribedKey {
-  /** The key's id. The key's owner chose it, so it can be any string. Null if the key has no id. */
+  /**
+   * The key's id. Null if the key has no id. The key's owner chose the id, so it can be any string.
+   */
   readonly kid: string | null;
   /** `RSA`, `EC` or `OKP`. */
   readonly kty: string;
   /**
-   * The only algorithm that the key may be used with. Null if every algorithm of its type is
-   * allowed.
+   * The only algorithm that the key may be used with. Null if the key may be used with every
+   * algorithm for its type.
    */
   readonly alg: string | null;
-  /** The key's SHA-256 thumbprint (RFC 7638), base64url. */
+  /** The SHA-256 thumbprint of the key (RFC 7638), base64url. */
   readonly thumbprint: string;
 }
 
@@ -72,7 +74,7 @@ export function describeClient(
   };
 }
 
-/** Describes the keys that this server stores. */
+/** Describes the public keys that this server stores for a client. */
 export function describeKeys(keys: ClientKeys | null): readonly DescribedKey[] {
   if (keys === null || keys.jwks === null) return [];
   return (readKeySet(JSON.parse(keys.jwks)) ?? []).map((key) => ({

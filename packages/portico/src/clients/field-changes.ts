@@ -2,20 +2,23 @@ import type { FurtherValues } from '../store/further-metadata.ts';
 import type { Client } from '../store/client.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 
-/** The changed fields, by RFC 7591 name. Each key is shown as its id and thumbprint. */
+/**
+ * The fields that an update changed, by their RFC 7591 names. A key is described by its id and
+ * thumbprint.
+ */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** A field's values before and after the update. Null means no value. */
+/** The values of a field before and after an update. Null means that the field has no value. */
 export interface FieldChange {
-  /** The value before the update. */
+  /** The field's value before the update. */
   readonly before: FieldValue;
-  /** The value after the update. */
+  /** The field's value after the update. */
   readonly after: FieldValue;
 }
 
 type FieldValue = string | readonly string[] | null;
 
-/** The fields to compare, with their names from RFC 7591 section 2. */
+/** The client fields to compare, with their names from RFC 7591 section 2. */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris],
@@ -33,7 +36,7 @@ function getName({ kid, thumbprint }: DescribedKey): string {
   return kid === null ? thumbprint : `${kid} ${thumbprint}`;
 }
 
-/** Returns the fields that differ between `before` and `after`. */
+/** Returns the client fields whose values differ between `before` and `after`. */
 export function differences(before: Client, after: Client): FieldChanges {
   return Object.fromEntries(
     FIELDS.map(([name, of]) => [name, { before: of(before), after: of(after) }] as const).filter(
@@ -42,7 +45,10 @@ export function differences(before: Client, after: Client): FieldChanges {
   );
 }
 
-/** Returns the metadata fields of features that differ between `before` and `after`. */
+/**
+ * Returns the metadata fields that features add and whose values differ between `before` and
+ * `after`.
+ */
 export function furtherDifferences(
   before: FurtherValues,
   after: FurtherValues,

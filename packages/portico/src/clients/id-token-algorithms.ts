@@ -4,7 +4,10 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** Returns the first of these algorithms that the server has a key for, or null. */
+/**
+ * Returns the first of these algorithms for which the server has a key. Returns null if it has a
+ * key for none of them.
+ */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,
@@ -14,8 +17,9 @@ export async function firstWithKey(
 }
 
 /**
- * Returns the algorithm for the client's ID tokens. Throws if the server has no key for it.
- * `preferred` lists the algorithms that the client's profile allows. Null means any algorithm.
+ * Returns the algorithm that signs the client's ID tokens. Throws if the server has no key for this
+ * algorithm. `preferred` lists the algorithms that the client's profile allows. Null means that
+ * every algorithm is allowed.
  */
 export async function checkAlgorithm(
   requested: string | undefined,
@@ -35,8 +39,8 @@ export async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // Quote the value, because a client that registers itself can send any string, and the
-      // message is logged.
+      // Quote the value: a client that registers itself can send any string, and the message is
+      // logged.
       `The ID token algorithm ${quoted(requested)} is unknown; use one of ` +
         keys.algorithms.names.join(', '),
     );

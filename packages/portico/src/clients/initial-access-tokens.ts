@@ -2,18 +2,20 @@ import type { Acting } from '../auditing/audit.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 
 /**
- * This server's initial access tokens (RFC 7591 section 1.2), for console commands. `create` and
- * `revoke` take `acting`, the administrator who makes the change, for the audit event. Without
- * `acting`, the event names no administrator.
+ * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. `create`
+ * and `revoke` take `acting`, the administrator who makes the change. The audit event names this
+ * administrator. Without `acting`, it names no administrator.
  */
 export interface InitialAccessTokens {
-  /** Creates a token. Throws a RegistrationError that explains the problem. */
+  /**
+   * Creates a token. Throws a RegistrationError with an explanation if the options are not valid.
+   */
   create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
-  /** Returns all stored tokens, including used tokens, oldest first. */
+  /** Returns all stored tokens, including those that have been used, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /**
-   * Revokes a token. Clients that registered with it keep working. Throws a RegistrationError if
-   * the token is unknown.
+   * Revokes a token. Clients that have registered with the token keep working. Throws a
+   * RegistrationError if the token is unknown.
    */
   revoke(id: string, acting?: Acting): Promise<void>;
 }
@@ -22,19 +24,21 @@ export interface InitialAccessTokens {
 export interface NewInitialAccessToken {
   /** How many clients can register with the token. Defaults to 1. */
   readonly uses?: number;
-  /** The token's lifetime, in seconds. Defaults to 86400 (a day). */
+  /** How long the token is valid, in seconds. Defaults to 86400 (one day). */
   readonly lifetime?: number;
-  /** A note about who the token is for. Defaults to no note. */
+  /** A note that says who the token is for. Defaults to no note. */
   readonly note?: string;
 }
 
-/** A new initial access token. Show the token now, because the server stores only its hash. */
+/**
+ * A new initial access token. Show the token immediately, because the server stores only its hash.
+ */
 export interface CreatedInitialAccessToken extends InitialAccessToken {
-  /** 256 random bits, base64url. */
+  /** The token: 256 random bits, base64url. */
   readonly token: string;
 }
 
-/** Whether a client can register with one of these tokens now. */
+/** Whether a client can register with at least one of these tokens now. */
 export async function hasUsable(tokens: InitialAccessTokens, now: number): Promise<boolean> {
   return (await tokens.list()).some(({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now);
 }
@@ -43,8 +47,8 @@ const refuse = () =>
   Promise.reject(new Error('This server has no feature that uses initial access tokens'));
 
 /**
- * The tokens of a server without a feature for initial access tokens. The list is empty, and the
- * other methods reject.
+ * The initial access tokens of a server without a feature that provides them. The list is empty,
+ * and the other methods reject.
  */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,

@@ -10,16 +10,17 @@ import {
 import type { ClientKeys } from '../store/client.ts';
 
 /**
- * Client key sets: sets that are stored at registration, and sets that clients publish at a URL.
+ * Checks the key sets of clients. A key set is either stored at registration or published by the
+ * client at a URL.
  */
 
 /**
  * The maximum number of keys in a stored set. The limit is low, because anyone can make the server
- * store a set.
+ * store a key set.
  */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
-/** The maximum number of keys in a fetched set. */
+/** The maximum number of keys in a set that the server fetches from a client's URL. */
 const MOST_PUBLISHED = 50;
 
 /** The key fields in a client's metadata (RFC 7591 section 2). */
@@ -30,8 +31,9 @@ export interface NamedKeys {
 }
 
 /**
- * Returns the keys in their stored form. With `anyPort`, a `jwks_uri` may have any port. Throws a
- * RegistrationError that explains the problem.
+ * Checks a client's keys and returns them in the form in which they are stored. If `anyPort` is
+ * true, the `jwks_uri` may have any port. Throws a RegistrationError with an explanation if the
+ * keys are not valid.
  */
 export function checkClientKeys(
   { jwks, jwksUri, algorithm }: NamedKeys,
@@ -54,8 +56,8 @@ export function checkClientKeys(
 }
 
 /**
- * Returns the set in its stored form: only the keys that can verify signatures, and only the
- * members that Portico reads.
+ * Checks a key set and returns it in the form in which it is stored. Keeps only the keys that can
+ * verify signatures, and only the members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
@@ -94,7 +96,7 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures. Leaves out weak keys. Returns null if the
+ * Returns the keys in the set that can verify signatures. Leaves out weak keys. Returns null if the
  * value is not a key set.
  */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
@@ -102,8 +104,8 @@ export function readKeySet(value: unknown): readonly PublicKey[] | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures, and the problems of its weak keys. Returns
- * null if the value is not a key set.
+ * Returns the keys in the set that can verify signatures, and what is wrong with its weak keys.
+ * Returns null if the value is not a key set.
  */
 function sortKeySet(
   value: unknown,
@@ -125,8 +127,8 @@ function sortKeySet(
 }
 
 /**
- * Returns the problems of a key set, for the client's developer. If `algorithm` is not null, the
- * client may sign only with this algorithm.
+ * Returns what is wrong with a key set, for the client's developer. If `algorithm` is not null, it
+ * is the only algorithm that the client may sign with.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);

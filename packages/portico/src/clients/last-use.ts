@@ -1,11 +1,11 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The minimum time between two writes for one client, in milliseconds (one day). */
+/** The minimum time between two records of one client's use, in milliseconds (one day). */
 const BETWEEN_TWO = 86_400_000;
 
 /**
- * Records when a client was last used, at most once a day. Ignores clients that an operator
+ * Records when each client was last used, at most once a day. Ignores clients that an operator
  * registered.
  */
 export class LastUse {
@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Records a use. Returns null if there is nothing to record. The promise never rejects: if the
-   * use cannot be recorded, the request still succeeds.
+   * Records that the client was used. Returns null if there is nothing to record. The promise never
+   * rejects, so the request succeeds even if the use cannot be recorded.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;
@@ -27,8 +27,8 @@ export class LastUse {
 
   /**
    * Records that a person allows the client. Returns null if there is nothing to record. Rejects if
-   * the first use of a client that no operator registered cannot be recorded. Without the record, a
-   * client that registered itself could still change its redirect URIs.
+   * this is the first use of a client that no operator registered, and it cannot be recorded.
+   * Without the record, a client that registered itself could still change its redirect URIs.
    */
   recordAllowed(client: Client): Promise<void> | null {
     const { id, registeredBy, usedAt } = client;

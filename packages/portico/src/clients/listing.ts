@@ -2,22 +2,22 @@ import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 
-/** Which page of the clients to return. */
+/** The page of the client list to return. */
 export interface ClientPage {
-  /** The maximum number of clients, 1 to 1000. Defaults to 50. */
+  /** The maximum number of clients on the page, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** The `next` of the previous page. Defaults to the first page. */
+  /** The value of `next` from the previous page. Defaults to the first page. */
   readonly after?: string;
 }
 
-/** One page of clients. */
+/** One page of the client list. */
 export interface ClientList {
   /**
-   * The clients, ordered by id, not by registration time. Ordering by id is fast even with a
+   * The clients, ordered by id and not by registration time. Ordering by id is fast even with a
    * million clients.
    */
   readonly items: readonly Client[];
-  /** Pass this as `after` to get the next page. Null on the last page. */
+  /** The value to pass as `after` for the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Returns one page. Throws a RegistrationError if `page` is not valid. */
+/** Returns one page of the clients. Throws a RegistrationError if `page` is not valid. */
 export async function listPage(
   store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,
@@ -41,7 +41,7 @@ export async function listPage(
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** Yields all clients after this id, ordered by id. Keeps only one page in memory. */
+/** Yields all clients after this id, page by page, ordered by id. Keeps only one page in memory. */
 export async function* clientPages(
   clients: { page(page: ClientPage): Promise<ClientList> },
   after?: string,

@@ -9,18 +9,19 @@ export interface NamedLogo {
 
 /** Checks and serves client logos. */
 export interface ClientLogos {
-  /** The path of all logos. The query selects the client and the picture. */
+  /** The path that serves all logos. The query of the URL selects the client and the picture. */
   readonly path: string;
   /**
-   * Checks a registration's logo and returns it. Throws a RegistrationError that explains the
-   * problem.
+   * Checks the logo in a registration and returns it. Throws a RegistrationError with an
+   * explanation if the logo is not valid.
    */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
 }
 
 /**
- * Returns a registration's logo, or undefined if it has none. Throws a RegistrationError if the
- * logo is not valid, or if it has a logo but `logos` is null.
+ * Returns the logo in a registration, or undefined if it contains no logo. Throws a
+ * RegistrationError if the logo is not valid. Also throws if there is a logo but `logos` is null,
+ * because this server serves no logos.
  */
 export async function namedLogo(
   named: NamedLogo,

@@ -1,11 +1,11 @@
 /**
- * Checks whether users could confuse two names at a glance. Contains only the letters that
- * attackers are likely to use, a small part of the confusable letters of UTS 39.
+ * Checks whether users could confuse two names at a glance. The tables contain only the letters
+ * that attackers are likely to use, a small part of the confusable letters of UTS 39.
  */
 
 /**
- * For each Latin letter, the digits and foreign letters that look like it. `i`, `l` and `1` are
- * treated as one letter.
+ * The characters that look like each Latin letter: digits, symbols and letters of other scripts.
+ * `i`, `l` and `1` are treated as one letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
@@ -37,7 +37,7 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 
 /**
  * The code points of the letter A in three Unicode alphabets: letters in circles, letters in boxes,
- * and letters for flags. Unicode normalization does not turn them into plain letters.
+ * and letters for flags. Unicode normalization does not turn these letters into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -63,14 +63,14 @@ const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
 /**
- * The minimum length of a server name that is searched for inside other names. Too many words
- * contain shorter names.
+ * The minimum length of a server name that Portico looks for inside other names. Shorter server
+ * names appear in too many ordinary words, so they are compared only with whole words.
  */
 const SHORTEST_PART = 4;
 
 /**
- * Reduces a name to its appearance at a glance. Letters that look alike become the same letter.
- * Removes accents, case and spaces.
+ * Returns the skeleton of a name, which represents how the name looks at a glance. Letters that
+ * look alike become the same letter. Accents, case and spaces are removed.
  */
 function buildSkeleton(name: string): string {
   const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);
@@ -95,7 +95,7 @@ function skeletons(name: string): readonly string[] {
   return [buildSkeleton(name), buildSkeleton(name.replaceAll(/[|@$×]/g, ''))];
 }
 
-/** Whether this name is the server's name, or looks like it. */
+/** Whether this name is the server's name or looks like it. */
 export function looksLike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   return own !== '' && skeletons(name).includes(own);

@@ -2,13 +2,13 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * Interprets a client's own metadata (RFC 7591 section 2), from a registration or from a client
- * metadata document. The server reports problems of a registration in the response, and logs
- * problems of a document.
+ * Interprets the metadata that a client sends in a registration or publishes in a client metadata
+ * document (RFC 7591 section 2). The server reports problems of a registration in the response. It
+ * writes problems of a document to the log.
  */
 
 /**
- * Whether a value is missing, null or empty. Portico treats all three in the same way, because some
+ * Whether a value is missing, null or empty. Portico treats all three the same, because some
  * clients send every field that they know.
  */
 export function saysNothing(value: unknown): boolean {
@@ -21,7 +21,7 @@ export function saysNothing(value: unknown): boolean {
 }
 
 /**
- * Returns the grants in `grant_types`. If the field is missing, returns only the default,
+ * Returns the grants in `grant_types`. If this field is missing, returns only the default,
  * `authorization_code`.
  */
 export function grantsNamed(
@@ -32,7 +32,10 @@ export function grantsNamed(
   return offered.filter((each) => asked.includes(each));
 }
 
-/** Returns the scopes in `scope`. If the field is missing, returns all offered scopes. */
+/**
+ * Returns the scopes in `scope`. If this field is missing, returns all scopes that the server
+ * offers.
+ */
 export function scopesNamed(
   scope: string | undefined,
   offered: readonly string[],
@@ -44,9 +47,9 @@ export function scopesNamed(
 }
 
 /**
- * Returns the application type. If `application_type` is missing, a client with a loopback address
- * or a private-use scheme is treated as a native application. Half of the MCP hosts do not send the
- * field, although the port of their callback can change (RFC 8252 section 7.3).
+ * Returns the application type of a client. If `application_type` is missing, a client with a
+ * loopback address or a private-use scheme is a native application. Half of the MCP hosts do not
+ * send `application_type`, although the port of their callback can change (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

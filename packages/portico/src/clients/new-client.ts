@@ -1,16 +1,21 @@
 import type { Client, ClientMetadata, RegisteredBy } from '../store/client.ts';
 
-/** The properties of a new client that are not metadata. */
+/** Properties of a new client that are not part of its metadata. */
 interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly secretHash: string | null;
-  /** Milliseconds since 1970. If missing or null, the secret never expires. */
+  /**
+   * When the secret expires, in milliseconds since 1970. If missing or null, the secret never
+   * expires.
+   */
   readonly secretExpiresAt?: number | null;
   readonly createdAt: number;
 }
 
-/** Returns a new client. It was never used, is not revoked, and has at most one secret. */
+/**
+ * Returns a new client with at most one secret. The client is not revoked and has never been used.
+ */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = {
     previousSecretHash: null,

@@ -2,12 +2,15 @@ import { JwsError, parseJws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 import type { AssertionCredentials, AssertionReader } from './credentials.ts';
 
-/** The `client_assertion_type` of a JWT (RFC 7523 section 2.2). */
+/** The `client_assertion_type` for a JWT (RFC 7523 section 2.2). */
 export const JWT_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** The `client_assertion_type` of a JWT-SVID (draft-ietf-oauth-spiffe-client-auth section 3.1). */
+/** The `client_assertion_type` for a JWT-SVID (draft-ietf-oauth-spiffe-client-auth section 3.1). */
 export const JWT_SVID_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-spiffe';
 
-/** Returns a reader for JWT assertions of these types (RFC 7521 section 4.2). */
+/**
+ * Returns a reader for client assertions that are JWTs and have one of these types (RFC 7521
+ * section 4.2).
+ */
 export function assertionReader(types: readonly string[]): AssertionReader {
   return {
     isSent: (form) => form.has('client_assertion') || form.has('client_assertion_type'),

@@ -5,8 +5,8 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches credentials in a URL, even empty credentials (`https://@host/`). URL parsers do not
- * report empty credentials.
+ * Matches a URL that contains credentials, even empty ones (`https://@host/`). This pattern is
+ * needed because URL parsers do not report empty credentials.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
@@ -16,18 +16,18 @@ const HTTP_URL = /^https?:\/\/[^/\\]/i;
  * choose the same short name (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
-/** Matches a loopback redirect URI. A port must not be 0 or start with a zero. */
+/** Matches a loopback redirect URI. The port must not be 0 or start with a zero. */
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
-/** The parameters that an authorization response adds to a redirect URI. */
+/** The parameters that an authorization response can add to a redirect URI. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Returns why this URI cannot be a redirect URI, or null if it can.
+ * Returns the reason why this URI cannot be a redirect URI. Returns null if it can.
  *
- * - A redirect URI must be an absolute https URL without wildcards or a fragment. On loopback, http
- *   is also allowed (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
+ * - A redirect URI must be an absolute https URL without wildcards and without a fragment. On
+ *   loopback, http is also allowed (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
  * - A native application may also use a private-use scheme (RFC 8252 section 7.1).
  * - `allowedSchemes` are the schemes without a dot that an operator allows for this client.
  */
@@ -78,14 +78,17 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/** Whether the URI consists of exactly this scheme, a colon, and more text. */
+/**
+ * Whether the URI starts with exactly this scheme and a colon, and contains more text after the
+ * colon.
+ */
 function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
 /**
- * Schemes that browsers, operating systems or several programs handle, so they never belong to a
- * single application. `SYSTEM_SCHEME` matches more of these schemes, for example Windows settings
+ * Schemes that do not identify a single application, because browsers, operating systems or several
+ * programs handle them. `SYSTEM_SCHEME` matches more of these schemes, for example Windows settings
  * and tools (`ms-…`, `…-ms`).
  */
 const NOT_PRIVATE = new Set(
@@ -98,10 +101,10 @@ const NOT_PRIVATE = new Set(
   ).split(' '),
 );
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
-/** Matches schemes of systems that contain a dot, such as `x-apple.systempreferences`. */
+/** Matches system schemes that contain a dot, such as `x-apple.systempreferences`. */
 const DOTTED_SYSTEM_SCHEME = /^(?:ms-|web\+|x-apple|microsoft\.windows)[^:]*\.[^:]*:/;
 
-/** Returns why `allowedSchemes` cannot contain this scheme, or null if it can. */
+/** Returns the reason why `allowedSchemes` cannot contain this scheme. Returns null if it can. */
 function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
@@ -115,26 +118,26 @@ function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns the destination of a response as pages show it: a host with its port, or an application's
- * scheme.
+ * Returns where a response goes, as pages show it: a host with its port, or the scheme of an
+ * application.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The client properties that determine which redirect URIs a request may contain. */
+/** The properties of a client that determine which redirect URIs its requests may contain. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
 }
 
-/** Returns whether the server may redirect a response for this client to this URI. */
+/** Whether the server may send a response for this client to this redirect URI. */
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Returns the function that checks redirect URIs. A URI must match a registered URI exactly (RFC
- * 9700 section 4.1.3), or a check in `others` must accept the URI.
+ * Returns the function that checks redirect URIs. It accepts a URI that exactly matches a
+ * registered URI (RFC 9700 section 4.1.3), or that a check in `others` accepts.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -142,9 +145,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * Splits a loopback redirect URI into the text before and after its port. Returns null for any
- * other URI. Callers compare these texts with the registered URI, because a URL parser accepts
- * several spellings of one URL. Only the port may differ.
+ * Splits a loopback redirect URI into the text before its port and the text after it. Returns null
+ * for any other URI. Callers compare both texts with the registered URI, so that only the port may
+ * differ. They do not use a URL parser, because it accepts several spellings of one URL.
  */
 export function loopbackParts(
   uri: string,
@@ -155,8 +158,8 @@ export function loopbackParts(
 }
 
 /**
- * Adds the response parameters to the redirect URI's query (RFC 6749 section 4.1.2). Leaves the
- * rest of the URI unchanged.
+ * Adds the response parameters to the query of the redirect URI (RFC 6749 section 4.1.2). Leaves
+ * the rest of the URI unchanged.
  */
 export function redirectWith(
   uri: string,
@@ -172,8 +175,9 @@ export function redirectWith(
 }
 
 /**
- * Returns a registration's redirect URIs without duplicates. Throws a RegistrationError if a URI is
- * not valid. Skips URIs that the client already had (`before`).
+ * Checks the redirect URIs of a registration and returns them without duplicates. Throws a
+ * RegistrationError if a URI is not valid. Does not check URIs that the client already had
+ * (`before`).
  */
 export function checkRedirectUris(
   uris: readonly string[],
@@ -191,7 +195,10 @@ export function checkRedirectUris(
   return [...new Set(uris)];
 }
 
-/** Throws if an allowed scheme is not valid, or if no redirect URI uses it. */
+/**
+ * Throws if an allowed scheme is not valid, if the application is not native, or if no redirect URI
+ * uses the scheme.
+ */
 function requireSchemes(
   schemes: readonly string[],
   uris: readonly string[],

@@ -3,10 +3,13 @@ import type { Grant } from '../store/client.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
 import { IDENTITY_SCOPES } from '../tokens/scopes.ts';
 
-/** The default grants for a client with a redirect URI. */
+/** The grants that a client with a redirect URI gets by default. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** Returns the client's grants, including the defaults. Throws if the grants cannot be combined. */
+/**
+ * Returns the grants of the client, including the defaults. Throws if a grant is unknown, or if the
+ * client cannot have these grants.
+ */
 export function checkGrants(
   requested: readonly string[],
   redirectUris: readonly string[],
@@ -54,8 +57,8 @@ export function checkGrants(
 /**
  * Throws in these cases:
  *
- * - The client gets tokens but has no scopes.
- * - The client does not act for people but has a scope about a person.
+ * - The client can get tokens but has no scopes.
+ * - The client does not act for people but has a scope that is about a person.
  */
 export function requireScopes(
   scopes: readonly string[],

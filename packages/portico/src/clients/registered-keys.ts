@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import type { Client, ClientKeys, Workload } from '../store/client.ts';
 import { checkClientKeys } from './key-sets.ts';
 
-/** The registration fields that define how the client authenticates. */
+/** The fields of a registration that define how the client authenticates. */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;
@@ -62,8 +62,8 @@ function checkWorkload(
       'The client has both a workload and keys; use only one of them to authenticate',
     );
   const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
-  // Accept the client's existing workload even if its issuer was removed from the configuration.
-  // Otherwise, no other field of the client could be changed.
+  // Accept the client's existing workload even if its issuer has been removed from the
+  // configuration. Otherwise, an operator could not change any other field of the client.
   const known = before?.keys?.workload;
   if (known?.issuer === issuer && known.subject === subject) return keys;
   if (!trustedIssuers.trusts(issuer, 'clients'))

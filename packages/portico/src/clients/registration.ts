@@ -12,22 +12,22 @@ import { checkKeys } from './registered-keys.ts';
 
 /** An application to register. */
 export interface ClientRegistration {
-  /** The name on the consent page, 1 to 100 characters. */
+  /** The name that the consent page shows, 1 to 100 characters long. */
   readonly name: string;
   /**
-   * The redirect URIs. The URI in a request must match one of them exactly. Only the port of a
-   * native application's loopback URI may differ.
+   * The redirect URIs. The redirect URI in a request must match one of them exactly. The only
+   * exception is the port of a native application's loopback URI, which may differ.
    */
   readonly redirectUris?: readonly string[];
   /**
-   * The scopes that the client may request. Each must be built in or listed in
+   * The scopes that the client may request. Each scope must be built in or listed in
    * `oauth_server:scopes`.
    */
   readonly scopes?: readonly string[];
   /**
    * The client's grant types. Defaults to `authorization_code` and `refresh_token` for a client
-   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. A
-   * list with only `introspection` adds it to the default.
+   * with a redirect URI. Add `introspection` to let the client use the introspection endpoint. If
+   * the list contains only `introspection`, the client also gets the default grant types.
    */
   readonly grants?: readonly string[];
   /** Whether this is a public client, which cannot keep a secret. Default: false. */
@@ -42,7 +42,7 @@ export interface ClientRegistration {
   /**
    * Private-use schemes without a dot that the redirect URIs of a native application may use, for
    * example `cursor` for `cursor://…`. Any program on the device can claim such a scheme and
-   * receive this client's responses, so you must list each one that you allow.
+   * receive this client's responses. So you must list each scheme that you allow.
    */
   readonly allowedSchemes?: readonly string[];
   /**
@@ -53,54 +53,56 @@ export interface ClientRegistration {
   /** The `https` URL where the client publishes its key set. Use it instead of `jwks`. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that the client may sign assertions with: `RS256`, `PS256`, `ES256`, `EdDSA`
-   * or `Ed25519`. By default, it may use any of these.
+   * The only algorithm that the client may use to sign assertions: `RS256`, `PS256`, `ES256`,
+   * `EdDSA` or `Ed25519`. By default, the client may use any of them.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * The client's workload, if the client needs no secret or keys. The platform where the client
-   * runs signs a token for it, for example a Kubernetes service account token or a SPIFFE JWT-SVID.
-   * Requires `oauth_server:workload_identity`. The issuer must be in `oauth_server:trusted_issuers`
-   * with `asserts: ['clients']`.
+   * The client's workload, for a client that needs no secret or keys. The platform on which the
+   * client runs signs a token for it, for example a Kubernetes service account token or a SPIFFE
+   * JWT-SVID. Requires `oauth_server:workload_identity`. The issuer of these tokens must be in
+   * `oauth_server:trusted_issuers` with `asserts: ['clients']`.
    */
   readonly workload?: Workload;
   /**
-   * Whether the client must push its authorization requests (RFC 9126 section 6). Requires that
-   * `oauth_server:pushed_authorization_requests` is not off.
+   * Whether the client must push its authorization requests (RFC 9126 section 6). If true,
+   * `oauth_server:pushed_authorization_requests` must not be off.
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether all of the client's tokens are bound to a key. In every request, the client must prove
-   * that it holds this key (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
+   * Whether all tokens of the client are bound to a key. If true, the client must prove in every
+   * request that it has this key (DPoP, RFC 9449), and `oauth_server:dpop` must not be off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
    * The algorithm that signs the client's ID tokens: `RS256` (the default), `ES256` or `EdDSA`
-   * (Ed25519). The server must have a key for it (`oauth:keys:generate --alg`), and the client must
-   * have the scope `openid`.
+   * (Ed25519). The server must have a key for this algorithm (`oauth:keys:generate --alg`), and the
+   * client must have the scope `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
-  /** The client's website (`client_uri` in RFC 7591), an `https` URL. The consent page shows it. */
+  /**
+   * The `https` URL of the client's website (`client_uri` in RFC 7591). The consent page shows it.
+   */
   readonly siteUri?: string;
   /**
-   * The client's logo, at most 64 KB and 512 × 512 pixels. It must be a PNG, JPEG, GIF or WebP
-   * picture. The server stores the logo and serves it on the consent and applications pages.
-   * Requires that `oauth_server:client_logos` is on.
+   * The client's logo: a PNG, JPEG, GIF or WebP picture of at most 64 KB and 512 × 512 pixels. The
+   * server stores the logo and shows it on the consent and applications pages. Requires that
+   * `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
   /**
-   * The `https` URL of the logo. Use it instead of `logo`. The server fetches the logo once, at
-   * registration.
+   * The `https` URL of the client's logo. Use it instead of `logo`. The server fetches the logo
+   * once, at registration.
    */
   readonly logoUri?: string;
   /**
-   * The security profile that the client must meet. `fapi2` is the FAPI 2.0 Security Profile. It
+   * The security profile that the client must follow. `fapi2` is the FAPI 2.0 Security Profile. It
    * requires that ID tokens are signed with ES256 or EdDSA. You must also turn on
    * `private_key_jwt`, DPoP and pushed authorization requests.
    */
   readonly profile?: string;
   /**
-   * The values of metadata fields that features add, by field name, for example
+   * Values for metadata fields that features add, by field name, for example
    * `post_logout_redirect_uris`.
    */
   readonly metadata?: FurtherValues;
@@ -110,8 +112,9 @@ export interface ClientRegistration {
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /**
- * Checks a registration and adds its defaults. Throws a RegistrationError if it is not valid. For
- * an update, pass the existing client as `before`, so that its existing URLs are not checked again.
+ * Checks a registration and adds its defaults. Throws a RegistrationError if the registration is
+ * not valid. For an update, `before` is the existing client, so that its existing URLs are not
+ * checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -150,8 +153,8 @@ export async function checkRegistration(
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
-  // Check features and the profile before the key. Otherwise an operator might create a key and
-  // then find that the client is still refused.
+  // Check the features and the profile before the signing key. Otherwise, an operator might create
+  // a key and only then find out that the client is refused for another reason.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -198,7 +201,7 @@ function checkApplicationType(requested: string): ApplicationType {
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Accept `offline_access` but do not store it. Every client may request it, and it grants
+  // Accept `offline_access` but do not store it: every client may request this scope, and it grants
   // nothing.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));

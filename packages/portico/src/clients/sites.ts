@@ -4,8 +4,8 @@ import { RegistrationError } from '../errors.ts';
 const LONGEST_SITE = 2048;
 
 /**
- * Returns the normalized URL of a client's website. Throws a RegistrationError if the URL is not
- * https, contains credentials, or is too long.
+ * Checks the URL of a client's website and returns it in normalized form. Throws a
+ * RegistrationError if the URL is not https, contains credentials, or is too long.
  */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -7,18 +7,23 @@ import { differences, furtherDifferences, type FieldChanges } from './field-chan
 import { namedLogo, type ClientLogos } from './logos.ts';
 import { checkSite } from './sites.ts';
 
-/** The result of an update. */
+/** The result of an update of a client. */
 export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
-  /** The changed fields, by their RFC 7591 names. Empty if the update changed nothing. */
+  /**
+   * The fields that the update changed, by their RFC 7591 names. Empty if the update changed
+   * nothing.
+   */
   readonly changes: FieldChanges;
 }
 
-/** The maximum number of attempts if other updates keep changing the client at the same time. */
+/**
+ * The maximum number of attempts to update a client while other updates change it at the same time.
+ */
 const MOST_ATTEMPTS = 20;
 
-/** Changes clients. */
+/** Changes clients that an operator registered. */
 export class ClientUpdates {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
@@ -42,8 +47,8 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // If another update changes the client first, try again on top of that update, so that
-      // neither update is lost.
+      // If another update changes the client first, try again based on that update, so that neither
+      // update is lost.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -85,8 +90,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined keeps the current logo, and null removes it. Called once,
-   * before all attempts, because it may have to fetch the logo.
+   * Returns the new logo. Undefined means that the logo does not change, and null removes it.
+   * Called only once, before the first attempt, because the server may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,
@@ -118,7 +123,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** Returns the website and logo that pages show next to the client's name after these changes. */
+/** Returns the website and logo after these changes. Pages show them next to the client's name. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,

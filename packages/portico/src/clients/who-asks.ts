@@ -4,15 +4,15 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Describes clients to users. A client that no operator registered can give itself any name. So
- * pages first show a fact that the client cannot choose: the host of its metadata document, or the
- * destination of the response (decision 40).
+ * Describes clients to users. A client that no operator registered can give itself any name. For
+ * such a client, pages first show something that the client cannot choose: the host of its metadata
+ * document, or the destination of the response (decision 40).
  */
 
 /** What pages show about a client that no operator registered. */
 export interface Unverified {
   /**
-   * How pages name the client: a host in ASCII, "a program on this computer" or "an application on
+   * What pages call the client: a host in ASCII, "a program on this computer" or "an application on
    * this device".
    */
   readonly asks: string;
@@ -23,20 +23,20 @@ export interface Unverified {
    * not show it.
    */
   readonly calledName: string | null;
-  /** The destination of the response. */
+  /** Where the authorization response goes. */
   readonly answersTo: Destination;
 }
 
-/** The destination of a response. */
+/** Where an authorization response goes. */
 export interface Destination {
   /**
-   * A website, a program that listens on this computer, or an application with a scheme that only
-   * it uses.
+   * `site` is a website, `computer` is a program that listens on this computer, and `device` is an
+   * application with a scheme that only it uses.
    */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is the host in ASCII (punycode), so that users notice
-   * lookalike letters of other scripts.
+   * The text that pages show for the destination. For a site, this is the host in ASCII (punycode),
+   * so that users notice letters of other scripts that look like Latin letters.
    */
   readonly text: string;
 }
@@ -47,7 +47,7 @@ export interface NamedClient {
   readonly registeredBy: RegisteredBy;
 }
 
-/** A client and its redirect URIs. */
+/** The data that determines where a client's responses go. */
 interface PlacedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -60,8 +60,9 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
 }
 
 /**
- * Returns what pages show about an unverified client, or null for a client that an operator
- * registered. `serverName` is `oauth_server:name`. `words` are the texts in the reader's language.
+ * Returns what pages show about an unverified client. Returns null for a client that an operator
+ * registered. `serverName` is the value of `oauth_server:name`. `words` contains the texts in the
+ * reader's language.
  */
 export function unverified(
   client: NamedClient,
@@ -81,8 +82,9 @@ export function unverified(
 }
 
 /**
- * Whether users could mistake the client for this server. True if the client's name is the server's
- * name or looks like it. For an unverified client, also true if its name contains such a name.
+ * Whether users could mistake the client for this server. Returns true if the client's name is the
+ * server's name or looks like it. For an unverified client, also returns true if part of its name
+ * does.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -94,8 +96,8 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Describes an unverified client on pages outside an authorization request. Returns the host of a
- * document client, or all destinations of a client that registered itself.
+ * Describes an unverified client on pages that do not show an authorization request. Returns the
+ * host of a document client. For a client that registered itself, returns all of its destinations.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
@@ -113,7 +115,7 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
 }
 
 /**
- * Whether all responses to this client have the same destination: one site, programs on this
+ * Whether all responses to this client go to the same destination: one site, programs on this
  * computer, or one scheme.
  */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
@@ -124,12 +126,15 @@ export function hasOneDestination(redirectUris: readonly string[]): boolean {
   return new Set(places).size === 1;
 }
 
-/** Returns the URL's host in lower case and in ASCII (punycode). */
+/** Returns the host of the URL in lower case and in ASCII (punycode). */
 function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/** The longest name that pages show, in graphemes (characters as users count them). */
+/**
+ * The maximum length of a name on pages, in graphemes (characters as users count them). Longer
+ * names are shortened.
+ */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
@@ -137,25 +142,27 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
 /**
- * Matches every combining mark after the second on a letter. With more marks, the letter would
- * cover other lines.
+ * Matches all combining marks on a letter after the first two. A letter with more marks would cover
+ * other lines.
  */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters that must not be in the same word as Latin letters. The pattern lists the scripts
- * that are allowed next to Latin, because none of their letters look like Latin letters (UTS 39
+ * Matches letters that must not be in the same word as Latin letters. The pattern excludes the
+ * scripts that are allowed next to Latin. None of their letters look like Latin letters (UTS 39
  * section 5.2, "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * Returns the name that the client gave itself, if pages may show it. Returns null in these cases:
+ * Returns the name that the client gave itself, cleaned for display. Returns null if pages must not
+ * show the name, for one of these reasons:
  *
  * - The name is empty.
- * - It contains the server's name, or something that looks like it.
- * - It mixes scripts whose letters look the same. An honest name does not.
+ * - The name contains the server's name, or something that looks like it.
+ * - A word in the name mixes Latin letters with letters of a script that is not allowed next to
+ *   Latin. An honest name does not do this.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -176,9 +183,10 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the letters and digits of a name in one case, for comparisons. Converts the name to lower
- * case first, because "ẞ" would otherwise stay unchanged, and then to upper case, which turns "ß"
- * into "SS". Removes marks before this, because upper case turns one mark (U+0345) into a letter.
+ * Returns the letters and digits of a name in a single case, for comparisons. Removes marks first,
+ * because upper case turns one mark (U+0345) into a letter. Then converts the name to lower case,
+ * because "ẞ" would otherwise stay unchanged. Finally converts it to upper case, which turns "ß"
+ * into "SS".
  */
 function getLetters(text: string): string {
   return text

@@ -3,7 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// Why the doctor skips a check. Only applications with `@portico/kit` have named routes.
+// The reason that the doctor gives when it skips a check of named routes. Only applications that
+// use `@portico/kit` have named routes.
 
 const NO_ROUTES = 'the application has no named routes';
 const ADD_ONLINE = '. To check that requests to this URL reach this server, add --online';
@@ -28,8 +29,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the path of the application's sign-in page. Returns null if the host has no sign-in page,
- * for example if the route does not exist in the kit.
+ * Returns the path of the application's sign-in page. Returns null if there is no such page, for
+ * example because the route does not exist in the kit.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

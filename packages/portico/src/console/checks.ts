@@ -2,20 +2,20 @@ import { failing, type Finding, type Log } from '@portico/sql';
 
 export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
-/** A finding of the doctor, and the part of the server that it is about. */
+/** A finding of the doctor, with the part of the server that the finding is about. */
 export interface Check extends Finding {
-  /** The name of the part, such as `schema`. */
+  /** The name of the examined part, such as `schema`. */
   readonly part: string;
 }
 
-/** Whether no check fails. */
+/** Whether none of the checks has failed. */
 export function isHealthy(checks: readonly Check[]): boolean {
   return checks.every(({ outcome }) => outcome !== 'failing');
 }
 
 /**
- * Examines a part of the server. Adds the name of the part to each finding that names no part. If
- * the examination throws, returns a failing check and logs the details.
+ * Examines a part of the server. Adds the part's name to each finding that has no part yet. If the
+ * examination throws, logs the details and returns a failing check.
  */
 export async function check(
   log: Log,

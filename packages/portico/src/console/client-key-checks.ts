@@ -5,8 +5,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that authenticate with their own keys. Without such clients, returns an empty
- * list.
+ * Checks the clients that authenticate with their own keys. Returns an empty list if there are no
+ * such clients.
  */
 export async function examineClientKeys({
   application,
@@ -38,7 +38,10 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   );
 }
 
-/** Checks the keys that clients publish. Without such clients, returns an empty list. */
+/**
+ * Fetches and checks the keys that clients publish at a URL. Returns an empty list if no client
+ * publishes keys.
+ */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
@@ -50,8 +53,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
 }
 
 /**
- * Returns the clients with keys. Skips client documents, because Portico fetches them again when
- * they are used.
+ * Returns the clients that have keys. Skips document clients, because Portico fetches their
+ * documents again before use.
  */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(
@@ -66,7 +69,7 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check the clients one after another, so that only one request runs at a time.
+  // Check one client after another, so that only one request runs at a time.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`the keys of ${client.id}: ${problems.join('; ')}`);

@@ -7,8 +7,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns a text about how clients can register without `oauth:client:create`. Prefers registration
- * without a token. Returns null if clients cannot register now.
+ * Returns a text that tells how clients can register without `oauth:client:create`. If clients can
+ * register without a token, describes that way. Returns null if clients cannot register now.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -19,7 +19,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Returns the commands that an operator can run to add clients. */
+/** Returns a text with the commands that an operator can run to add clients. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;
@@ -28,7 +28,7 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 
 /**
  * Checks the metadata of each protected API (RFC 9728) that this application publishes. Clients
- * find the metadata's URL in `WWW-Authenticate` challenges.
+ * find the URL of this metadata in `WWW-Authenticate` challenges.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
   const found: Finding[] = [];
@@ -38,8 +38,8 @@ export async function examineResource(subject: Subject): Promise<readonly Findin
 }
 
 /**
- * Checks that clients can fetch each API's metadata from the public address. Without the kit, the
- * application may not have mounted that endpoint.
+ * Checks that clients can fetch the metadata of each API from the public address. Without the kit,
+ * the application may not have mounted the endpoint for this metadata.
  */
 export async function examinePublicResource(
   { application, server }: Subject,
@@ -67,7 +67,7 @@ function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<s
   return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
 }
 
-/** Returns the URL of an API's metadata, or null if the API is not at the server's origin. */
+/** Returns the URL of an API's metadata. Returns null if the API is not at the server's origin. */
 function getOwnMetadataUrl(audience: string, { origin }: AuthorizationServer): string | null {
   if (!URL.canParse(audience) || new URL(audience).origin !== origin) return null;
   return getMetadataUrl(audience);

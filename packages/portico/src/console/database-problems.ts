@@ -6,7 +6,7 @@ import {
   type Database,
 } from '@portico/sql';
 
-/** A store, and the limits of its connections if Portico opens them from `database_url`. */
+/** A store. If Portico opens its connections from `database_url`, `pool` contains their limits. */
 interface Connected {
   readonly database: Pick<Database, 'dialect'>;
   readonly pool?: object | null;
@@ -19,8 +19,8 @@ interface Refusal {
 }
 
 /**
- * Returns what to correct if the database server refuses the user, the password, the database or a
- * privilege. Returns null for any other error.
+ * Returns what the operator must correct if the database server refuses the user, the password, the
+ * database or a privilege. Returns null for any other error.
  */
 export function findRefusal({ database, pool = null }: Connected, error: unknown): Refusal | null {
   if (!(error instanceof Error)) return null;
@@ -36,7 +36,7 @@ export function findRefusal({ database, pool = null }: Connected, error: unknown
       };
 }
 
-/** Like `findRefusal`, but returns a ConfigurationError. */
+/** Does the same as `findRefusal`, but returns a ConfigurationError. */
 export function findConfigurationError(
   connected: Connected,
   error: unknown,
@@ -47,7 +47,10 @@ export function findConfigurationError(
   return new ConfigurationError([{ key, message: `${message}; ${remedy}` }]);
 }
 
-/** Returns a line about a server that cannot be reached. Returns null for any other error. */
+/**
+ * Returns a message about a database server that cannot be reached. Returns null for any other
+ * error.
+ */
 export function describeUnreachable({ pool = null }: Connected, error: unknown): string | null {
   if (!(error instanceof Error) || !isUnreachable(error)) return null;
   const address =

@@ -21,7 +21,7 @@ import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
 
-/** A client that can still use its previous secret after a rotation. */
+/** A client whose previous secret still works after a rotation. */
 export interface OpenRotation {
   /** The client's id. */
   readonly client_id: string;
@@ -33,19 +33,19 @@ export interface OpenRotation {
 
 /** The report that `oauth:server:doctor` prints with `--json`. */
 export interface DoctorReport {
-  /** False if any check fails. */
+  /** Whether no check failed. Warnings and skipped checks are not failures. */
   readonly healthy: boolean;
-  /** The checks of all parts, in the order of examination. */
+  /** The checks of all parts, in the order in which the parts were examined. */
   readonly checks: readonly Check[];
-  /** The clients that can still use their previous secret. */
+  /** The clients whose previous secret still works after a rotation. */
   readonly open_rotations: readonly OpenRotation[];
 }
 
 /** Options for the doctor. */
 export interface ExaminationOptions {
-  /** Whether to also send requests to the public address. Defaults to false. */
+  /** Whether to also send requests to the server's public address. Defaults to false. */
   readonly online?: boolean;
-  /** How many seconds to wait for each response from the public address. Defaults to 5. */
+  /** How many seconds to wait for each response from the server's public address. Defaults to 5. */
   readonly patience?: number;
 }
 
@@ -55,8 +55,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations that follow the examinations of the store: first APPLICATION, then SERVER, then
- * PUBLISHED. The examinations of features run after APPLICATION and after SERVER.
+ * The doctor examines the store first, then APPLICATION, then SERVER, then PUBLISHED. The
+ * examinations that features add run after APPLICATION or after SERVER.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -97,7 +97,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** The public function `examine` loads this file and calls this function. */
+/** Examines the server. The public function `examine` loads this file and calls this function. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -149,8 +149,8 @@ export async function examine(
 }
 
 /**
- * Returns the clients whose previous secret is still valid. If the clients cannot be read, returns
- * an empty list, because the schema check reports this problem.
+ * Returns the clients whose previous secret still works after a rotation. Returns an empty list if
+ * the clients cannot be read, because the schema check reports this problem.
  */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();

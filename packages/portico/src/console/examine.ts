@@ -4,7 +4,7 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /**
  * Examines every part of a configured server without changing anything. If a part cannot be
- * examined, its check fails. Without `online`, examines neither the running process nor the proxies
+ * examined, its check fails. Without `online`, does not examine the running process or the proxies
  * in front of it.
  */
 export async function examine(
@@ -12,6 +12,7 @@ export async function examine(
   server: AuthorizationServer,
   options: ExaminationOptions = {},
 ): Promise<DoctorReport> {
-  // Load the examinations here: an application that serves requests may never need them.
+  // Load the examinations only here, because an application that serves requests may never need
+  // them.
   return (await import('./doctor.ts')).examine(application, server, options);
 }

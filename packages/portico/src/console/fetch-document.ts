@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
-/** The maximum size of a document, in bytes. */
+/** The maximum size of a fetched document, in bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
 
 /** Fetches JSON documents for the doctor. */
@@ -17,8 +17,8 @@ export class DocumentFetcher {
   }
 
   /**
-   * Fetches a document without following redirects. Accepts only a status in `statuses`. Returns an
-   * error as a finding.
+   * Fetches a JSON document without following redirects. Accepts only the HTTP statuses in
+   * `statuses`. If the request fails or the response is not such a document, returns a finding.
    */
   async fetch(
     url: string,
@@ -106,7 +106,7 @@ const UNTRUSTED = [
     'authority, set NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** For each error code of Node, the meaning of the error and what to do. */
+/** What each Node error code means, and how to solve the problem. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is not a known hostname', `${CORRECT}. Or correct the DNS entry`],
   EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],

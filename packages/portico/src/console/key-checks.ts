@@ -5,13 +5,13 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The age after which the doctor advises a rotation, in milliseconds. Standards such as NIST SP
- * 800-57 recommend one to two years for signing keys.
+ * The age at which the doctor advises the operator to rotate a signing key, in milliseconds.
+ * Standards such as NIST SP 800-57 recommend replacing signing keys after one to two years.
  */
 const OLD = 366 * 86_400_000;
 
 /**
- * Reports staged keys (even unreadable ones), and keys that an operator must rotate or can remove.
+ * Reports staged keys, even unreadable ones, and keys that an operator must rotate or can remove.
  * Returns an empty list if there are no such keys.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
@@ -27,7 +27,7 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 
 /**
  * Finds staged keys that this process cannot read and therefore does not publish. Other processes
- * will sign with these keys.
+ * will later sign with these keys.
  */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);

@@ -6,8 +6,9 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the profile of the server and of its clients. Returns an empty list if neither the server
- * nor a client has a profile. If the clients cannot be read, the schema check reports the problem.
+ * Checks that the server and its clients meet their security profile. Returns an empty list if
+ * neither the server nor a client has a profile. If the clients cannot be read, the schema check
+ * reports that problem.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
@@ -44,7 +45,10 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   ];
 }
 
-/** Returns a finding if no signing key has an algorithm that the profile allows for ID tokens. */
+/**
+ * Returns a finding if no signing key uses an algorithm that the security profile allows for ID
+ * tokens.
+ */
 async function missingKey(
   { config, keys }: AuthorizationServer,
   { idTokenAlgorithms: algorithms }: SecurityProfile,

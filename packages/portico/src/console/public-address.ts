@@ -15,8 +15,8 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Sends requests to the public address, as a client would. Checks whether requests to the address
- * reach this installation, and what the process receives. If requests reach another installation,
+ * Sends requests to the server's public address, as a client would. Checks whether these requests
+ * reach this installation, and what the process receives. If they reach another installation,
  * fetches only the two public documents.
  */
 export async function examinePublicAddress(
@@ -77,8 +77,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about `base_path_stripped`. If its value is wrong, no request to the address reaches
- * the server.
+ * Adds advice about the setting `base_path_stripped`. If this setting is wrong, no request to the
+ * public address reaches the server.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -90,8 +90,8 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /**
- * Checks the metadata URL in which the issuer's path follows the well-known part (RFC 8414 section
- * 3.1). A proxy forwards requests for this URL only if you configure it to do so.
+ * Checks the metadata URL in which the issuer's path comes after the well-known part (RFC 8414
+ * section 3.1). A proxy forwards requests for this URL only if it is configured to do so.
  */
 async function examineInFront(
   server: AuthorizationServer,
@@ -109,7 +109,7 @@ async function examineInFront(
   );
 }
 
-/** An RSA key has `n`, and an elliptic-curve key has `x`. */
+/** A key in the published key set. An RSA key has `n`, and an elliptic-curve key has `x`. */
 interface PublishedKey {
   readonly kid?: unknown;
   readonly n?: unknown;
@@ -152,8 +152,9 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * The address in a forged `X-Forwarded-For` header. An attacker can send such a header to hide
- * their own address. This address is reserved for documentation (RFC 5737), so no machine has it.
+ * The client address that the doctor forges in an `X-Forwarded-For` header. An attacker can send
+ * such a header to hide their own address. The forged address is reserved for documentation (RFC
+ * 5737), so no machine uses it.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -161,8 +162,8 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer an RS256 key, because processes of an older release use only RS256 keys for this
-  // request.
+  // Prefer an RS256 key, because processes that run an older release accept only RS256 keys for
+  // this request.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -173,7 +174,7 @@ async function examineRoundTrip(
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // Use a unique query. Otherwise, a cache that ignores request headers could respond.
+  // Add a unique query. Otherwise, a cache that ignores request headers could respond.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -194,8 +195,8 @@ async function examineRoundTrip(
 }
 
 /**
- * Combines the three findings. The worst finding decides the result. `from` is the local address
- * that this process sent the request from.
+ * Combines the findings about the address, the host and the scheme. The worst finding determines
+ * the outcome. `from` is the local address from which this process sent the request.
  */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
@@ -233,7 +234,10 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
-/** If the proxy and the caller are on the same machine, they have the same address. */
+/**
+ * A proxy on the same machine as the caller has the same address as the caller, so the doctor
+ * cannot tell them apart.
+ */
 const UNCERTAIN = ', which could also be the address of an untrusted proxy on the same machine';
 
 function isLoopback(address: string): boolean {
@@ -245,8 +249,8 @@ const LET_APPEND =
   '$proxy_add_x_forwarded_for)';
 
 /**
- * Checks which client address the process sees. Each proxy adds the address of its caller to the
- * end of `X-Forwarded-For`. So all entries after the forged entry come from proxies.
+ * Checks whether the process sees the correct client address. Each proxy appends the address of its
+ * caller to `X-Forwarded-For`. So all entries after the forged entry come from proxies.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,
@@ -267,8 +271,8 @@ function judgeAddress(
     "of trusted proxies (Express: app.set('trust proxy', …)) and return its address from " +
     'clientAddress of the ' +
     'host contract';
-  // If no proxy added an entry, there is either no proxy, or a proxy that adds nothing. The advice
-  // covers both cases.
+  // If no proxy appended an entry, there is either no proxy, or a proxy that appends nothing. The
+  // advice covers both cases.
   const remedy =
     appended.length > 0
       ? number

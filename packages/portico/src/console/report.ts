@@ -7,8 +7,8 @@ import { findSection } from './sections.ts';
 
 /**
  * Returns the checks to report if the application cannot start because of its configuration or a
- * file with messages. If a file with messages is the cause, the problem has a path instead of a
- * key. Returns null for any other error.
+ * message file. A problem in a message file has the file's path instead of a configuration key.
+ * Returns null for any other error.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
@@ -22,8 +22,8 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
 }
 
 /**
- * Prints the doctor's report as JSON, or as text followed by `lines`. If a check fails, ends the
- * command with exit code 1.
+ * Prints the doctor's report as JSON, or as text followed by `lines`. If any check fails, the
+ * command ends with exit code 1.
  */
 export function printReport(
   context: ConsoleContext,
@@ -38,8 +38,8 @@ export function printReport(
 }
 
 /**
- * Returns the last line, with the number of warnings. If a check fails, returns no line, because
- * the command reports the failure when it ends.
+ * Returns the last line of the report, with the number of warnings. Returns no line if a check
+ * fails, because the command reports the failure when it ends.
  */
 function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
@@ -48,7 +48,10 @@ function closing(checks: readonly Check[]): readonly string[] {
   return [`No check fails. Warnings: ${warnings}.`];
 }
 
-/** Formats each check as a line, followed by what to do and a link to more information. */
+/**
+ * Formats each check as a line of text, followed by what the operator should do and a link to more
+ * information.
+ */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);

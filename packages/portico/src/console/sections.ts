@@ -1,4 +1,4 @@
-/** For each part of the report, the documentation page about its findings. */
+/** The documentation page for each part of the report. */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',
@@ -44,8 +44,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the page about a part, as in the table in docs/troubleshooting.md. Returns null if the
- * part has no page.
+ * Returns the documentation page about a part of the report, as in the table in
+ * docs/troubleshooting.md. Returns null if there is no page about this part.
  */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;

@@ -14,8 +14,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks whether the store responds and accepts writes. Other checks find out why a store is
- * read-only.
+ * Checks whether the store responds and accepts writes. Other checks find out why a store does not
+ * accept writes.
  */
 export async function examineStore({
   application,
@@ -25,7 +25,8 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // Without the tables, the doctor cannot test a write. The schema check reports missing tables.
+    // The doctor cannot test a write if the tables do not exist yet. The schema check reports
+    // missing tables.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -43,15 +44,18 @@ export async function examineStore({
   }
 }
 
-/** Finds out why the database is not ready. Called after statements have failed. */
+/**
+ * Returns the reason why the database is not ready, or null if it finds none. Called after
+ * statements have failed.
+ */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
 /**
- * Finds out whether the database is read-only. The server cannot issue tokens then, although the
- * database responds.
+ * Checks whether the database accepts writes. If it does not, the server cannot issue tokens,
+ * although the database responds.
  */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
@@ -77,8 +81,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check the owner before reading the keys, because an error about the owner explains more than an
-  // error about reading.
+  // Check the owner before reading the keys. A wrong owner explains why the keys cannot be read.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -126,15 +129,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command run as root created without changing their owner. Root can read these
- * keys but the server cannot, so this check compares the owners.
+ * Finds keys that a command created when it ran as root, and whose owner was not changed
+ * afterwards. Root can read these keys but the server cannot, so this check compares the owners.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // Windows files do not have this kind of owner.
+  // On Windows, files do not have an owner with a numeric id.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // If the directory belongs to root, its keys may belong to the user that runs the server.
+  // If root owns the directory, the keys in it may belong to the user that runs the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -148,8 +151,8 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 
 /**
  * Finds a key directory that belongs to root, inside a directory of another user. Commands of
- * earlier releases created such a directory and did not change its owner. Root can read the keys,
- * so reading them does not show the problem.
+ * earlier releases created such directories when they ran as root, and did not change the owner.
+ * Root can read the keys, so reading them does not reveal the problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -171,8 +174,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns the clients that can request ID tokens although no key has their algorithm. Returns an
- * empty list if the clients cannot be read.
+ * Returns the clients that can request ID tokens although the server has no key for their
+ * algorithm. Returns an empty list if the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -180,8 +183,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip client documents: the server fetches them again when they are used, and their owners
-    // must correct them.
+    // Skip document clients. Their owners must correct the documents, and the server fetches them
+    // again before use.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -190,7 +193,7 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** Returns the key directory and its files that the group or others can access. */
+/** Returns the key directory and the files in it, if the group or other users can access them. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
@@ -207,10 +210,11 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Change the first byte of the secret. Some hashers (bcrypt) use only the first 72 bytes and
+  // Change the first byte of the secret. Some hashers (bcrypt) use only the first 72 bytes, so they
   // would ignore a change at the end.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // A JavaScript hasher can return any value. Accept only `true`, as client authentication does.
+  // A hasher that is written in JavaScript can return any value. Accept only `true`, as client
+  // authentication does.
   if (right === true && wrong !== true)
     return ok('accepts a correct secret and refuses a wrong one');
   return failing(

@@ -9,21 +9,24 @@ import type { ExaminedApplication } from '../examination.ts';
 /** The result of `oauth:server:setup`. */
 export interface SetupReport {
   /**
-   * The key that signs with RS256, or with an algorithm of the server's profile. `created` is true
-   * if this call created the key.
+   * The key that signs with RS256, or with an algorithm of the server's security profile. `created`
+   * is true if this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What the server still needs. Each entry says what to do. Empty if the server is ready. */
+  /**
+   * What the server still needs. Each entry tells the operator what to do. Empty if the server is
+   * ready.
+   */
   readonly missing: readonly string[];
 }
 
 /**
- * Creates the signing key if it does not exist, and reports what else the server needs. You can
- * safely run this function again.
+ * Creates the signing key if it does not exist, and reports what else the server needs. You can run
+ * this function any number of times.
  *
  * Throws a KeyRotationError if applications have received ID tokens but no key exists. In that
- * case, the key was lost, and a new key would hide the loss. Also rejects if no key exists and the
- * store does not respond.
+ * case, the key was lost, and creating a new key would hide the loss. Also rejects if no key exists
+ * and the store does not respond.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -64,8 +67,8 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether the store has authorizations with the scope `openid`. If there are such authorizations
- * but no signing key, the keys were lost. Rejects if the store does not respond.
+ * Whether the signing keys were lost: no key exists, although the store contains authorizations
+ * with the scope `openid`. Rejects if no key exists and the store does not respond.
  */
 export async function hasLostKeys({ keys }: AuthorizationServer): Promise<boolean> {
   try {

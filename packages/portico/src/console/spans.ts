@@ -1,4 +1,4 @@
-/** Parses durations for all console commands. */
+/** Reads durations for all console commands. */
 
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
@@ -9,14 +9,14 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800,
 };
 
-/** Ends a command with a message. */
+/** The part of a console context that can end the command with a message. */
 interface Failing {
   fail(message: string): never;
 }
 
 /**
- * Returns an option's value in seconds, for example `30d`, `12h` or `90`. Ends the command for any
- * other text.
+ * Returns the duration in an option, such as `30d`, `12h` or `90`, in seconds. Ends the command if
+ * the text is not a duration.
  */
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
@@ -27,7 +27,7 @@ export function readSpan(context: Failing, option: string, text: string): number
   );
 }
 
-/** Returns a duration in seconds, or null if the text is not a duration. */
+/** Returns the duration in seconds. Returns null if the text is not a duration. */
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);

@@ -1,7 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The data that each examination receives. */
+/** What the doctor passes to each examination. */
 export interface Subject {
   readonly application: ExaminedApplication;
   readonly server: AuthorizationServer;

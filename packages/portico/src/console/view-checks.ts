@@ -8,15 +8,15 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** The random values in one rendered page. */
+/** The random values that a rendered page must contain. */
 interface Secrets {
   readonly requestId: string;
   readonly csrfToken: string;
 }
 
 /**
- * Renders the pages with sample data, because a view of the host may be broken, or its form may
- * lack required fields.
+ * Renders the pages with sample data, to find out whether a view of the host is broken or its form
+ * lacks required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const secrets = { requestId: randomToken(), csrfToken: randomToken() };
@@ -121,9 +121,9 @@ function pathOfApplications({ basePath }: AuthorizationServer): string {
 }
 
 /**
- * Renders these views. Returns the consent page (empty if it is broken), and a text about the
- * broken views (null if no view is broken). Lists views with the same problem together, for example
- * a broken layout.
+ * Renders these views. Returns the consent page, or an empty text if that view is broken. Also
+ * returns a text about the broken views, or null if there are none. Views with the same problem,
+ * for example a broken layout, are listed together.
  */
 async function renderAll(
   { host }: AuthorizationServer,
@@ -146,7 +146,7 @@ async function renderAll(
   return { html, broken: named.length === 0 ? null : named.join('; ') };
 }
 
-/** Returns why the consent page's form does not work, or null if it works. */
+/** Returns the reason why the form on the consent page does not work. Returns null if it works. */
 function problemOfForm(
   server: AuthorizationServer,
   consent: string,
@@ -172,7 +172,7 @@ function problemOfForm(
   return null;
 }
 
-/** Whether the consent page shows the hostname of an unverified client. */
+/** Whether the consent page shows the hostname of a client that is not verified. */
 async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
   const asks = 'unverified.example';
   const unverified: Unverified = {

@@ -14,7 +14,7 @@ import type { SendingMode, SendingQuestion } from './replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The additions of features to authorization requests, including the response modes. */
+/** What features add to the handling of authorization requests, including response modes. */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
@@ -40,18 +40,23 @@ export class AuthorizeReplies {
     this.#additions = additions;
   }
 
-  /** Returns the page texts in the request's language. */
+  /** Returns the texts of pages in the language of this request. */
   words(request: Request): Promise<Words> {
     return this.#server.speaking.of(request);
   }
 
-  /** Returns the status of redirects after a GET request. A profile may require 303. */
+  /**
+   * Returns the HTTP status for redirects after a GET request. It is 302, unless a security profile
+   * requires 303.
+   */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#server;
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /** Returns the consent page, or sends the response to the client if there is nothing to ask. */
+  /**
+   * Returns the consent page. If there is nothing to ask, sends the response to the client instead.
+   */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const { config, speaking, paths, scopes, scopeHeadings } = this.#server;
@@ -76,9 +81,9 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. If the response to an unverified client is an error, first
-   * shows a page with a link or button, so that the user decides whether to go to the client's site
-   * (RFC 9700 section 4.11.2).
+   * Sends the response to the client. If this is an error response to the website of an unverified
+   * client, first shows a page with a link or button. The user then decides whether to go to that
+   * website (RFC 9700 section 4.11.2).
    */
   async response(
     request: Request,
@@ -92,8 +97,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client, in the response mode of the request. If `question` is set,
-   * the user must first agree to continue.
+   * Sends the response to the client in the response mode of the request. If `question` is not
+   * null, first asks the user whether to continue.
    */
   async send(
     request: Request,
@@ -109,8 +114,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page that asks the user to sign out and then follow a link back. This is for hosts
-   * without `signOut`.
+   * Returns a page that asks the user to sign out and then follow a link back to the request. Used
+   * if the host has no `signOut`.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return messageReply(this.#server, request, {

@@ -16,7 +16,7 @@ import { page } from '../pages/words.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 import type { SignInTrips } from './sign-in-trips.ts';
 
-/** The buttons on the consent page. `switch` is the button "Not you?". */
+/** The values of the buttons on the consent page. `switch` is the button "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
 /** Handles the form of the consent page. */
@@ -61,8 +61,8 @@ export class ConsentForm {
     }
     await this.#saved.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // Send the user to the client without another question. The consent page has already shown
-    // where the browser goes after each answer.
+    // Send the user to the client without asking again. The consent page has already shown where
+    // each answer takes the browser.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const isAllowed = decision === 'allow';
     const completed = await this.#answers.complete(requestId, visitor, isAllowed, isChecked);
@@ -72,7 +72,7 @@ export class ConsentForm {
 
   /**
    * Ends the consent request and sends the user to a page of the host. Stores the authorization
-   * request in the browser under a new id. The request starts again when the user comes back.
+   * request in the browser under a new id, so that it starts again when the user comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -83,8 +83,8 @@ export class ConsentForm {
   }
 
   /**
-   * Ends the consent request and the session. The next person who signs in sees the consent page
-   * for the same authorization request (AS-8.6).
+   * Ends the consent request and the user's session. Stores the authorization request in the
+   * browser, so that the next person who signs in sees the consent page for it (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
@@ -101,8 +101,8 @@ export class ConsentForm {
   }
 
   /**
-   * Returns the authorization request behind the consent page, so that Portico can store it and
-   * check it again later.
+   * Returns the authorization request that led to the consent page, so that Portico can store it
+   * and check it again later.
    */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {

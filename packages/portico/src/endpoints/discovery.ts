@@ -27,7 +27,7 @@ export class Discovery {
   /**
    * Handles GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). If
    * `oauth:server:doctor` sends a question in a request header, the response contains the answer in
-   * a header.
+   * a response header.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -56,8 +56,8 @@ export class Discovery {
   }
 
   /**
-   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains all keys,
-   * including retired keys.
+   * Handles GET /.well-known/jwks.json (RFC 7517 section 5). The response contains all published
+   * keys, including retired ones.
    */
   jwks(): Handler {
     const { keys } = this.#server;
@@ -70,7 +70,7 @@ export class Discovery {
 }
 
 /**
- * Handles GET /.well-known/oauth-protected-resource with the resource's path appended (RFC 9728
+ * Handles GET /.well-known/oauth-protected-resource, followed by the path of the resource (RFC 9728
  * section 3).
  */
 export function resourceMetadata(resource: ProtectedResource): Handler {
@@ -79,8 +79,8 @@ export function resourceMetadata(resource: ProtectedResource): Handler {
 }
 
 /**
- * Serves a document that depends on the keys. If the keys are lost or unreadable, serves the last
- * document.
+ * Returns a function that builds a document from the published keys. If the keys are lost or
+ * unreadable, it uses the keys that it last read.
  */
 function documentOfKeys(
   keys: KeyRing,
@@ -95,8 +95,8 @@ function documentOfKeys(
 }
 
 /**
- * Returns a function that returns the document. The function builds the document again only if its
- * input has changed, for example the keys.
+ * Returns a function that builds a document from a source, for example the keys. It builds the
+ * document again only if the source has changed.
  */
 function getDocument<Source>(
   content: (source: Source) => unknown,

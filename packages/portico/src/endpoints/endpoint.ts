@@ -14,31 +14,31 @@ import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /**
- * An endpoint of the server. A mount routes requests for the endpoint's path to the endpoint.
+ * An endpoint of the server. A mount passes all requests for the endpoint's path to it.
  * `csrf_exempt_routes` contains the endpoint's name.
  */
 export interface Endpoint {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
-  /** The methods that the endpoint handles. GET includes HEAD. */
+  /** The HTTP methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
   /**
-   * Whether the endpoint rejects every request with 405. The header `Allow` then lists no methods.
+   * True if the endpoint rejects every request with 405. The `Allow` header then lists no methods.
    */
   readonly refusesMethods?: true;
   /**
-   * The path of incoming requests, for example `/oauth/token`. Includes `base_path`, unless a proxy
-   * removes it.
+   * The path of the endpoint in incoming requests, for example `/oauth/token`. It includes
+   * `base_path`, unless a proxy removes it.
    */
   readonly path: string;
   /**
-   * Loads the OpenAPI description of each of the endpoint's methods. Missing if the endpoint has no
+   * Loads the OpenAPI descriptions of the endpoint's methods. Missing if the endpoint has no
    * description.
    */
   readonly operations?: () => Promise<Operations>;
   /**
-   * Answers a request. Never rejects, because errors become responses. Portico passes `context` to
-   * every host method that it calls.
+   * Responds to a request. Never rejects, because errors become responses. Portico passes `context`
+   * to every host method that it calls.
    */
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
@@ -46,49 +46,49 @@ export interface Endpoint {
 /** Responds to a request, or throws an error to refuse it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
-/** A feature's endpoint. */
+/** An endpoint that a feature adds. */
 export interface OwnEndpoint {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }
 
-/** The objects that all endpoints use to respond. */
+/** What every endpoint needs to respond to requests. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
   /**
-   * The header fields for bound tokens. Pages of other origins may send and read them. Null if
-   * tokens are not bound.
+   * The names of the header fields for tokens that are bound to a key. Pages of other origins may
+   * send and read these fields. Null if the server binds no tokens.
    */
   readonly binding: BindingOffer | null;
   /**
-   * Runs the work of a request. Audit events during the work then contain the request's id. Null if
-   * the server records no events.
+   * Runs the work for a request, so that all audit events during the work contain the request's id.
+   * Null if the server records no events.
    */
   readonly runFrom: RunFrom | null;
 }
 
-/** Responds to a request with plain data instead of a Response object. */
+/** Responds to a request with plain data, without creating a Response object. */
 type Replying = (request: Request, context: unknown) => Promise<Reply>;
 
 /**
- * Maps each endpoint's `handle` to a function that responds with plain data. If other code replaces
- * or wraps `handle`, this map has no entry for the new function. The mount then calls `handle`, so
- * that the other code runs.
+ * Maps the `handle` of each endpoint to a function that responds with plain data. If other code
+ * replaces or wraps `handle`, the new function is not in this map. The mount then calls that
+ * function, so that the other code runs.
  */
 const replies = new Note<Replying>('reply');
 
 /**
- * Returns a function that responds like the endpoint, but with plain data. Mounts on Node's HTTP
- * server use it, because they need no Response object. Returns null for endpoints that people open,
- * because the host must see their Response. Also returns null for endpoints that are not an
- * AnsweringEndpoint.
+ * Returns a function that does the same as the endpoint but responds with plain data. Mounts on
+ * Node's HTTP server use it, because they need no Response object. Returns null for endpoints that
+ * users open in a browser, because the host must see their Response. Also returns null for
+ * endpoints that are not an AnsweringEndpoint.
  */
 export function replyingOf({ handle }: Endpoint): Replying | null {
   return replies.of(handle) ?? null;
 }
 
-/** Responds to requests for one path, with its handler's reply or with an error. */
+/** Responds to requests for one path, either with the reply of its handler or with an error. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
@@ -101,7 +101,7 @@ export class AnsweringEndpoint implements Endpoint {
    * Telemetry identifies the endpoint by this object, so keep it for the lifetime of the server.
    */
   readonly #task: MeasuredEndpoint;
-  /** The headers of every response, if pages of any origin may call the endpoint. */
+  /** The headers to add to every response if pages of any origin may call the endpoint. */
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
@@ -146,7 +146,7 @@ export class AnsweringEndpoint implements Endpoint {
     return this.#committed(request, toResponse(reply), getRequestId(request));
   }
 
-  /** Returns the reply with the request id added. Logs refusals. */
+  /** Returns the reply with the request's id added. If the request is refused, logs the refusal. */
   async #replied(request: Request): Promise<Reply> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;
@@ -178,12 +178,12 @@ export class AnsweringEndpoint implements Endpoint {
   }
 
   /**
-   * Asks the host to store the changes that the response depends on, for example a sign-out. If the
-   * host cannot store them, returns an error response.
+   * Asks the host to store the changes that the response depends on, for example a sign-out.
+   * Returns the response. If the host cannot store the changes, returns an error response instead.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Skip this step for requests from clients. They have no session, so the host has nothing to
+    // Skip this step for requests from clients. They have no session, so the host has no changes to
     // store.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
@@ -203,7 +203,7 @@ export class AnsweringEndpoint implements Endpoint {
   }
 }
 
-/** Returns the endpoints from the table and from features, with their full paths. */
+/** Returns all endpoints, both Portico's own and those of features, with their full paths. */
 export function endpointsAt(
   handlers: Readonly<Record<EndpointName, Handler>>,
   own: readonly OwnEndpoint[],

@@ -8,18 +8,18 @@ import type { DescribesDetails } from '../tokens/details.ts';
 import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
-/** The additions of features to introspection responses. */
+/** What features add to introspection responses. */
 interface IntrospectionAdditions {
-  /** Null if tokens are not bound to keys. */
+  /** How tokens are bound to keys. Null if the server binds no tokens. */
   readonly binding: KeyBinding | null;
-  /** Describes an authorization's details. */
+  /** Returns the response fields for the details of an authorization. */
   readonly describe: DescribesDetails;
 }
 
 /**
  * Handles POST /oauth/introspect (RFC 7662), for resource servers outside this application. The
- * response says whether an access token is valid and which scopes it has now. The only data about
- * the user is the public subject.
+ * response tells whether an access token is valid and which scopes it has now. The only data about
+ * the user in the response is the public subject.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -59,7 +59,8 @@ export class IntrospectEndpoint {
       iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The resource server must check that the caller proves this key.
+      // Tell the resource server which key the token is bound to. It must check that the caller
+      // proves this key.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),
@@ -68,8 +69,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Rejects clients without the grant `introspection`. Also rejects public clients, because a public
- * client does not prove its identity.
+ * Throws unless the client has the grant `introspection`. Also throws for public clients, because
+ * they cannot prove their identity.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

@@ -7,30 +7,33 @@ import type { Server } from '../server.ts';
 import { VERIFIED_ALGORITHMS } from '../keys/jws/public-keys.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
-/** The lists in the metadata that features can add values to. */
+/** The metadata fields that are lists and to which features can add values. */
 export interface MetadataValues {
   readonly prompt_values_supported?: readonly string[];
   readonly claims_supported?: readonly string[];
   readonly grant_types_supported?: readonly string[];
 }
 
-/** The metadata that features add. */
+/** What features add to the server's metadata. */
 export interface MetadataAdditions {
   readonly members: Readonly<Record<string, unknown>>;
-  /** Values that features add to the server's lists. */
+  /** The values that features add to lists in the metadata. */
   readonly values: MetadataValues;
-  /** The supported response modes. */
+  /** The response modes that the server supports. */
   readonly responseModes: readonly string[];
 }
 
-/** Whether a client that no operator registered can get the scope `openid`. */
+/**
+ * Whether the server has a key that can sign ID tokens for unverified clients, so that they can get
+ * the scope `openid`.
+ */
 function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
   return keys.some(({ algorithm }) => profile?.idTokenAlgorithms.includes(algorithm) ?? true);
 }
 
 /**
- * Returns the scopes for the metadata. If the server accepts unverified clients, returns only the
- * scopes that they can get. Many of these clients request every listed scope.
+ * Returns the scopes to list in the metadata. If the server accepts unverified clients, returns
+ * only the scopes that these clients can get, because many of them request every listed scope.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,
@@ -48,8 +51,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * Returns the authentication methods of each endpoint. Adds the signing algorithms for endpoints
- * that accept signed assertions (RFC 8414 section 2).
+ * Returns the authentication methods of each endpoint. For endpoints that accept signed assertions,
+ * also returns the signing algorithms (RFC 8414 section 2).
  */
 function authenticationMethods(
   server: Server,
@@ -60,8 +63,8 @@ function authenticationMethods(
   const methods = [
     ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
     ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
-    // There is no registered name for authentication with workload tokens. The metadata uses the
-    // type of the token as the name (RFC 7591 section 2).
+    // Authentication with workload tokens has no registered name, so the metadata uses the type of
+    // the token as the name (RFC 7591 section 2).
     ...server.workloadTypes(),
     'none',
   ];
@@ -74,8 +77,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API on another server may use a secret to authenticate, even if the profile does not allow
-    // secrets for clients (decision 45).
+    // An API on another server may authenticate with a secret, even if the security profile does
+    // not allow secrets for clients (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),
@@ -113,8 +116,9 @@ export function authorizationServerMetadata(
 }
 
 /**
- * Returns the authorization server metadata plus the members from OpenID Connect Discovery 1.0
- * section 3. Lists RS256 even if the server has no key for it, unless the profile forbids RS256.
+ * Returns the authorization server metadata, with the members that OpenID Connect Discovery 1.0
+ * section 3 adds. The algorithms include RS256 even if the server has no key for it, unless the
+ * security profile forbids RS256.
  */
 export function openidProviderMetadata(
   server: Server,

@@ -1,23 +1,23 @@
-/** Describes the HTTP interface of endpoints, with the terms of OpenAPI 3.1. */
+/** Describes the HTTP interface of endpoints in terms of OpenAPI 3.1. */
 
 /** A JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** One response of an operation (OpenAPI 3.1, Response Object). */
+/** A response of an endpoint (OpenAPI 3.1, Response Object). */
 export interface OperationResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
-  /** The bodies, by media type. Missing for a response without a body. */
+  /** The schema of the body for each media type. Missing for a response without a body. */
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
-/** A method of an endpoint (OpenAPI 3.1, Operation Object). */
+/** One HTTP method of an endpoint (OpenAPI 3.1, Operation Object). */
 export interface Operation {
-  /** A short sentence that says what the endpoint does. */
+  /** A short sentence that describes what the endpoint does. */
   readonly summary: string;
-  /** How callers can authenticate. By default, no authentication is needed. */
+  /** How callers can authenticate. If missing, no authentication is needed. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
-  /** The query parameters and header fields. */
+  /** The query parameters and request headers. */
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: 'query' | 'header';
@@ -29,25 +29,27 @@ export interface Operation {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
-  /** The responses, by status. */
+  /** The responses, by HTTP status. */
   readonly responses: Readonly<Record<string, OperationResponse>>;
 }
 
-/** The operations of an endpoint, by method. */
+/** The operations of an endpoint, by HTTP method. */
 export type Operations = Readonly<
   Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>
 >;
 
-/** A string, for example a token. */
+/** The schema of a string, for example a token. */
 export const TEXT: Schema = { type: 'string' };
-/** A URL. */
+/** The schema of a URL. */
 export const URL_TEXT: Schema = { type: 'string', format: 'uri' };
-/** A list of strings. */
+/** The schema of a list of strings. */
 export const TEXTS: Schema = { type: 'array', items: TEXT };
-/** A time or a duration in seconds. */
+/** The schema of a time or a duration in seconds. */
 export const SECONDS: Schema = { type: 'integer' };
 
-/** Returns the schema of an object. The object may have other members too. */
+/**
+ * Returns the schema of an object with these properties. The object may have other properties too.
+ */
 export function objectOf(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
@@ -55,28 +57,28 @@ export function objectOf(
   return { type: 'object', properties, required };
 }
 
-/** The schema for the body of every JSON error (RFC 6749 section 5.2). */
+/** The schema of the body of a JSON error (RFC 6749 section 5.2). */
 export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
 
-/** A reference to `ERROR`. With it, the OpenAPI document contains the schema only once. */
+/** A reference to `ERROR`, so that the OpenAPI document contains this schema only once. */
 const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
 
-/** Returns a response with a JSON body. */
+/** Describes a response with a JSON body. */
 export function jsonAnswer(description: string, schema: Schema): OperationResponse {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** Returns a response with an error in JSON. */
+/** Describes a response with an error in JSON. */
 export function errorAnswer(description: string): OperationResponse {
   return jsonAnswer(description, ERROR_REFERENCE);
 }
 
-/** Returns a response with an HTML page. */
+/** Describes a response with an HTML page. */
 export function pageAnswer(description: string): OperationResponse {
   return { description, content: { 'text/html': { schema: TEXT } } };
 }
 
-/** Returns an error response: HTML for browsers, JSON for other callers. */
+/** Describes an error response, which is HTML for browsers and JSON for other callers. */
 export function pageErrorAnswer(description: string): OperationResponse {
   return {
     description,
@@ -84,12 +86,12 @@ export function pageErrorAnswer(description: string): OperationResponse {
   };
 }
 
-/** Returns a redirect. */
+/** Describes a response that redirects the browser. */
 export function redirectAnswer(description: string): OperationResponse {
   return { description, headers: { Location: { schema: { type: 'string' } } } };
 }
 
-/** Returns the request body for a form. */
+/** Describes the body of a request that sends a form. */
 export function formBody(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
@@ -99,8 +101,8 @@ export function formBody(
 }
 
 /**
- * The security requirement for endpoints where the client authenticates. A public client sends its
- * `client_id` in the form instead.
+ * The security requirement of endpoints where clients authenticate. A public client does not
+ * authenticate but sends its `client_id` in the form.
  */
 export const CLIENT_AUTHENTICATION = [{ client_secret_basic: [] }, {}] as const;
 
@@ -112,7 +114,7 @@ export const CLIENT_PARAMETERS: Readonly<Record<string, Schema>> = {
   client_assertion: TEXT,
 };
 
-/** The errors of endpoints where clients authenticate. */
+/** The error responses of endpoints where clients authenticate. */
 export const CLIENT_ERRORS: Readonly<Record<string, OperationResponse>> = {
   400: errorAnswer('The request is not valid.'),
   401: errorAnswer('The client did not authenticate.'),

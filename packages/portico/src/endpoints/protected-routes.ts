@@ -8,30 +8,30 @@ import type { ResourceNeeds } from '../resource/protected-resource.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
 import type { Answering } from './endpoint.ts';
 
-/** Makes `token()` work in the host's own routes. */
+/** Makes `token()` work in your application's own routes. */
 export interface ProtectedRoutes {
   /**
-   * The origin of the issuer. Portico compares it with the `Origin` header of browsers. If you
-   * create a Request for an endpoint, use it as the base URL.
+   * The origin of the issuer. Portico compares it with the `Origin` header that browsers send. If
+   * you create a Request for an endpoint, use this origin as the base URL.
    */
   readonly origin: string;
   /**
-   * The URL of the protected API's metadata (RFC 9728), for challenges. Null if challenges do not
-   * link to metadata.
+   * The URL of the protected API's metadata (RFC 9728), which challenges link to. Null if
+   * challenges do not link to metadata.
    */
   readonly resourceMetadataUrl: string | null;
   /**
-   * Looks up the token in a request's `Authorization` header. Use this with a framework whose
-   * handlers are not `Request => Response`.
+   * Looks up the access token in the `Authorization` header of a request. Use this method with a
+   * framework whose handlers are not `Request => Response`.
    *
-   * `run` runs your code so that `token()` works in it, including everything that it awaits. If the
-   * look-up fails, send the response `failure` instead.
+   * Call `run` with your code, so that `token()` works in it and in everything that it awaits. If
+   * the result contains `failure` instead, send this response.
    *
    * Portico calls `request` only in these cases:
    *
-   * - The request is refused or fails, and Portico logs it.
-   * - The token is bound, so its proof must match the request's method and path. Without `request`,
-   *   Portico refuses bound tokens.
+   * - The request is refused or fails, so Portico writes a log line about it.
+   * - The token is bound to a key, so its proof must match the method and path of the request.
+   *   Without `request`, Portico refuses such tokens.
    *
    * Portico passes `context` to the methods of the host.
    */
@@ -41,15 +41,15 @@ export interface ProtectedRoutes {
     context?: unknown,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
-   * Runs a handler of the host so that `token()` works in it. If `token()` refuses the request,
-   * returns a 401 or 403 response. Portico passes `context` to the methods of the host.
+   * Runs a handler of your application so that `token()` works in it. If `token()` refuses the
+   * request, returns a 401 or 403 response. Portico passes `context` to the methods of the host.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
 
 /**
- * One API that tokens are for (RFC 8707). It accepts only tokens that were granted for this API.
- * Pass it to a mount instead of the server.
+ * A single API that tokens can be granted for (RFC 8707). It accepts only tokens that were granted
+ * for this API. Pass it to a mount instead of the server.
  *
  * @example
  * app.use('/api', bearer(server.resource('https://shop.example/api')));
@@ -59,9 +59,9 @@ export interface ProtectedApi extends ProtectedRoutes {
    * The audience of the tokens that the API accepts. Null if it accepts tokens without an audience.
    */
   readonly audience: string | null;
-  /** Whether clients can request this scope for the API. */
+  /** Whether clients can request this scope for this API. */
   offers(scope: string): boolean;
-  /** Adds settings of the API. Call this before the server handles requests. */
+  /** Adds settings to this API. Call this method before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;
 }
 
@@ -119,8 +119,8 @@ export class TokenRoutes implements ProtectedRoutes {
   };
 
   /**
-   * Returns a function that refuses the request. It logs the refusal only once, even if the handler
-   * calls `token()` several times.
+   * Returns a function that refuses the request. Even if the handler calls `token()` several times,
+   * the refusal is logged only once.
    */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
@@ -139,11 +139,11 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // Do not send `insufficient_scope` here. The user does not have the permission, but clients
-      // that react to this challenge would repeatedly ask the user for consent.
+      // Do not send `insufficient_scope` if the user does not have the permission for the scope.
+      // Clients that react to this error would ask the user for consent again and again.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge that links to metadata always contains the scope. Without metadata, it contains
-      // the scope only if the token is valid.
+      // A challenge that links to metadata always contains the scope. A challenge without a link to
+      // metadata contains the scope only if the token is valid.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -168,8 +168,8 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /**
- * Returns a function that returns the request's id. The function creates the Request, so it is
- * called only to write a log line.
+ * Returns a function that returns the request's id. It must create the Request for this, so it is
+ * called only when a log line is written.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());

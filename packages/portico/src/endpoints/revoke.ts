@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * Handles POST /oauth/revoke (RFC 7009). Revoking a refresh token revokes its whole authorization.
- * Revoking an access token revokes only that token. For an unknown token or another client's token,
- * revokes nothing and sends the same response.
+ * Handles POST /oauth/revoke (RFC 7009). A refresh token is revoked together with its whole
+ * authorization. An access token is revoked alone. For an unknown token or a token of another
+ * client, the endpoint revokes nothing and sends the same response.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -22,7 +22,7 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // Ignore `token_type_hint`, and look for an access token and a refresh token.
+    // Ignore `token_type_hint`. The token can be an access token or a refresh token.
     if (!(await this.#revokeAccessToken(token, clientId)))
       await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };

@@ -13,41 +13,47 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The command `oauth:server:doctor` uses this header to find out how a request looks after it has
- * passed the proxies. The doctor requests a public document and sends a question in this header.
- * The server puts its encrypted answer into the response header of the same name.
+ * The header that the command `oauth:server:doctor` uses to find out what a request looks like
+ * after it has passed all proxies. The doctor requests a public document and sends a question in
+ * this header. The server puts its encrypted answer into the response header with the same name.
  *
- * The keys for the question and the answer are derived from a signing key. So only processes that
+ * The keys for the question and the answer are derived from a signing key, so only processes that
  * share the key directory can ask a question or read the answer. Other clients get only the
  * document, and learn nothing from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
-/** The request as the server process received it. Missing headers are null. */
+/** What the server process received in a request. Missing headers are null. */
 export interface SeenRequest {
   readonly host: string | null;
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** The client's IP address, as the application reports it. */
+  /** The IP address of the client, as the application reports it. */
   readonly address: string | null;
 }
 
-/** A question that is valid for five minutes, and a function that decrypts its answer. */
+/**
+ * A question for the server, valid for five minutes, and the function that decrypts the server's
+ * answer.
+ */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** Returns the content of the answer. Returns null if it does not belong to this question. */
+  /**
+   * Decrypts the answer and returns its content. Returns null if it is not the answer to this
+   * question.
+   */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
 /**
- * The maximum difference between a question's time and the current time, in milliseconds. The
- * clocks of two machines can differ.
+ * How much the time in a question may differ from the current time, in milliseconds. The clocks of
+ * two machines can differ.
  */
 const CLOCK_TOLERANCE = 300_000;
 /**
- * The maximum length of a value, in characters. Longer values are cut off, so that the answer fits
- * into a header.
+ * The maximum length of a value in the answer, in characters. Longer values are cut off, so that
+ * the answer fits into a header.
  */
 const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
@@ -61,7 +67,10 @@ interface Keys {
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/** Derives the two keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
+/**
+ * Derives the two keys from the signing key with HKDF (RFC 5869), so that they reveal nothing about
+ * the signing key.
+ */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
@@ -82,8 +91,8 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 }
 
 /**
- * A signing key in a file. Both the doctor and the server can read its private key. They cannot
- * read the private key of a KeySigner.
+ * A signing key that is stored in a file. The doctor and the server can both read its private key.
+ * In contrast, they cannot read the private key of a KeySigner.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
@@ -92,8 +101,8 @@ export function isFile(key: SigningKey): key is SigningKeyFile {
 }
 
 /**
- * Returns a question for a server that has this issuer and the same key. `now` is in milliseconds
- * since 1970.
+ * Returns a question for a server that has this issuer and this key. `now` is the current time in
+ * milliseconds since 1970.
  */
 export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
   const keys = deriveKeys(key.privateKey);
@@ -125,7 +134,10 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/** Returns the encrypted answer if the request contains a valid question, and null otherwise. */
+/**
+ * Returns the encrypted answer to the question in the request. Returns null if the request contains
+ * no valid question.
+ */
 export async function answerRoundTrip(
   { issuer, keys: ring, host, clock }: Server,
   request: Request,
@@ -134,7 +146,8 @@ export async function answerRoundTrip(
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
-  // If the key directory is unreadable, ignore the question. The document itself needs no key.
+  // If the key directory is unreadable, ignore the question. The document itself does not need a
+  // key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;

@@ -14,13 +14,16 @@ import { noteWish } from '../pages/speaking.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 /**
- * Sends browsers to pages of the host, for example the sign-in page. The authorization request
- * waits until the browser returns with the request's id.
+ * Sends browsers to pages of the host, for example to the sign-in page. The authorization request
+ * waits until the browser comes back with the request's id.
  */
 export class SignInTrips {
   readonly #server: Server;
   readonly #waiting: WaitingRequests;
-  /** Null if the sign-in page shows no data about the request. */
+  /**
+   * Stores data about the request for the sign-in page. Null if the sign-in page does not show such
+   * data.
+   */
   readonly #notes: SignInNotes | null;
   readonly #replies: AuthorizeReplies;
   readonly #warnOfNoSession: () => void;
@@ -46,13 +49,13 @@ export class SignInTrips {
     );
   }
 
-  /** Stores the request and redirects the browser to the sign-in page. */
+  /** Stores the authorization request and redirects the browser to the sign-in page. */
   signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { host } = this.#server;
     return this.send((returnTo) => host.loginUrl(returnTo), request, waits, client);
   }
 
-  /** Stores the request and redirects the browser to a page of the host. */
+  /** Stores the authorization request and redirects the browser to a page of the host. */
   async send(
     page: HostPage,
     request: Request,
@@ -76,8 +79,8 @@ export class SignInTrips {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A browser that comes from a page on this origin sends its session cookie. So if the cookie is
-    // missing, there is no session.
+    // A browser that comes from a page on this origin sends the session cookie if it has one. So
+    // this person has no session.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -93,13 +96,16 @@ export class SignInTrips {
     };
   }
 
-  /** Returns the path that brings a browser back to this request. */
+  /** Returns the path that takes the browser back to the authorization request with this id. */
   returnPath(requestId: string): string {
     return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
   }
 }
 
-/** Chooses the language of this request's pages by `ui_locales` of the authorization request. */
+/**
+ * Makes the pages in response to this HTTP request use a language from `ui_locales` in the
+ * authorization request.
+ */
 export function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));

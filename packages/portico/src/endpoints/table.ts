@@ -1,37 +1,37 @@
 import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The properties of an endpoint that do not depend on the server's configuration. */
+/** What defines an endpoint, independently of the server's configuration. */
 export interface EndpointDescription {
   /** The endpoint's name, for example `oauth_server_token`. */
   readonly name: string;
-  /** The path below `base_path`. */
+  /** The path of the endpoint below `base_path`. */
   readonly path: string;
-  /** The methods that the endpoint handles. */
+  /** The HTTP methods that the endpoint handles. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
-  /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
+  /** Whether pages of any origin may call the endpoint. If so, the endpoint reads no session. */
   readonly anyOrigin?: boolean;
   /**
-   * Whether people open the endpoint in their browser. The endpoint can then answer errors with
-   * pages.
+   * Whether users open the endpoint in their browser. If so, the endpoint can respond to errors
+   * with pages.
    */
   readonly forPeople?: boolean;
   /**
-   * Whether the endpoint only reads data. Then all reads of a request use the same database
+   * Whether the endpoint only reads data. If so, all reads for a request use the same database
    * snapshot.
    */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint serves a description of the issuer. Clients then also look for the
-   * description at a second URL, in which the path of the issuer follows the path of the endpoint
-   * (RFC 8414 section 3.1).
+   * Whether the endpoint serves a document that describes the issuer. If so, clients also look for
+   * this document at a second URL, in which the issuer's path comes after the endpoint's path (RFC
+   * 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
-  /** Loads the OpenAPI description of each of the endpoint's methods. */
+  /** Loads the OpenAPI descriptions of the endpoint's methods. */
   readonly operations?: () => Promise<Operations>;
 }
 
-/** Every endpoint of the server, with its path below `base_path`. */
+/** Portico's own endpoints, with their paths below `base_path`. */
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
@@ -68,8 +68,8 @@ export const ENDPOINT_TABLE = [
 ] as const satisfies readonly EndpointDescription[];
 
 /**
- * The endpoint for resource metadata (RFC 9728). Present if challenges link to metadata. Its path
- * depends on the resource's path.
+ * The endpoint that serves resource metadata (RFC 9728). It exists only if challenges link to
+ * metadata. Its path depends on the path of the resource.
  */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
@@ -80,8 +80,8 @@ export const RESOURCE_METADATA = {
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /**
- * Returns the endpoint with its full path. Returns two endpoints if it describes an issuer with a
- * path.
+ * Returns the endpoint with its full path. Returns two endpoints if the endpoint describes the
+ * issuer and the issuer has a path.
  */
 export function mountedAt(
   description: EndpointDescription,
@@ -95,8 +95,9 @@ export function mountedAt(
 }
 
 /**
- * Returns the names of the endpoints that the application's CSRF check must skip, including
- * endpoints of these features. Each of these endpoints has its own protection or reads no session.
+ * Returns the names of the endpoints that the application's CSRF check must skip, including the
+ * endpoints of these features. This is safe, because each of these endpoints has its own protection
+ * or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

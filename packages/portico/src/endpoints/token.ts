@@ -15,7 +15,8 @@ import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 interface Identifying {
   readonly authentication: ClientAuthentication;
   /**
-   * Reads requests whose assertion identifies the client. Null if no grant accepts such assertions.
+   * Reads a token request whose assertion identifies the client. Null if no grant accepts such
+   * assertions.
    */
   readonly assertionGrant: AssertionGrant | null;
 }
@@ -38,14 +39,15 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again. The retry would fail if client authentication had already recorded
-    // the assertion as used.
+    // the same assertion again. If client authentication had already recorded the assertion as
+    // used, the retry would fail.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these header fields now, because nothing may fail after the tokens are issued.
+    // Prepare these header fields before the tokens are issued, because nothing may fail after
+    // that.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();
@@ -58,7 +60,7 @@ export class TokenEndpoint {
     return response;
   };
 
-  /** Returns the client, and the form that the grant reads. */
+  /** Authenticates the client and returns it, with the form for the grant to read. */
   async #identify(
     request: Request,
     sent: Parameters,

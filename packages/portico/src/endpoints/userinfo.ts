@@ -9,14 +9,14 @@ import { jsonReply, withFields, type Reply } from './replies/responses.ts';
 
 /**
  * Handles GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about
- * the user that the scopes of the token include.
+ * the user that the token's scopes include.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #binding: KeyBinding | null;
 
-  /** `binding` is null if the server issues no tokens that are bound to a key. */
+  /** `binding` is null if the server does not bind tokens to keys. */
   constructor(bearerTokens: BearerTokens, claims: Claims, binding: KeyBinding | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
@@ -59,8 +59,8 @@ export class UserinfoEndpoint {
   };
 
   /**
-   * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2). Throws
-   * if the request contains a token in both places. Reads the body before it reads the store,
+   * Looks up the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2). Throws
+   * if the request contains a token in both places. Reads the body before it reads from the store,
    * because the caller may send the body slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {

@@ -40,13 +40,13 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** The values that an operator can choose for a client. */
+/** What an operator can choose when creating a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
-  /** Fields that features add to the metadata of clients. */
+  /** The metadata fields that features add to clients. */
   readonly fields: readonly MetadataField[];
-  /** The algorithms that can sign ID tokens. */
+  /** The algorithms that can sign the client's ID tokens. */
   readonly algorithms: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function addClientCreate(choices: ClientChoices): AddCommands {
   };
 }
 
-/** Adds the options for the client's type and rights. */
+/** Adds the options that set the client's type and what it may do. */
 function addKindOptions(command: Command): void {
   command
     .option(
@@ -111,7 +111,7 @@ function addKindOptions(command: Command): void {
     );
 }
 
-/** Adds the options for the client's own keys and for the keys that sign its ID tokens. */
+/** Adds the options for the client's own keys and for the algorithm that signs its ID tokens. */
 function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
   command
     .option(
@@ -143,7 +143,7 @@ function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
     );
 }
 
-/** Adds the options that features provide. */
+/** Adds the options that come from features. */
 function addFeatureOptions(command: Command, { demands, fields, profiles }: ClientChoices): void {
   for (const { option } of demands) command.option(option.flag, option.says);
   addFieldOptions(command, fields, (says) => says, false);
@@ -212,7 +212,7 @@ function readRegistration(
   };
 }
 
-/** Prints how a client without a secret authenticates. */
+/** Prints how a new client with keys or a workload authenticates. */
 async function noteKeys(
   context: ConsoleContext,
   server: AuthorizationServer,

@@ -56,15 +56,15 @@ export const addClientList =
       });
   };
 
-/** Formats one client of a list, as JSON or as text. */
+/** Formats one client in a list, as JSON or as text. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
 /**
- * Returns functions that format these clients. Of the metadata fields that features add, the list
- * shows only the fields that a client cannot set itself. `oauth:client:show` shows all fields.
+ * Returns the functions that format these clients. Of the metadata fields that features add, the
+ * list shows only those that a client cannot set itself. `oauth:client:show` shows all fields.
  */
 async function listingOf(
   clients: readonly Client[],
@@ -120,8 +120,9 @@ function describe(
 }
 
 /**
- * Returns the client's name. If the client may have chosen the name itself, puts it in quotes, and
- * escapes characters that move a terminal's cursor or change the text direction.
+ * Returns the client's name for the terminal. If the client may have chosen the name itself, puts
+ * it in quotes, and escapes characters that move the terminal's cursor or change the text
+ * direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
@@ -151,7 +152,10 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
-/** Returns a line if the server still accepts the previous secret after a rotation. */
+/**
+ * Returns a line about the previous secret if the server still accepts it after a rotation.
+ * Otherwise returns an empty list.
+ */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

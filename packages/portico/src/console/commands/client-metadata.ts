@@ -2,7 +2,7 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
-/** Returns a client for `--json`, with the field names of RFC 7591 section 2. */
+/** Returns the client's data for `--json`, with the field names of RFC 7591 section 2. */
 export function clientMetadata(
   client: ShownClient['client'],
   demands: readonly ClientDemand[],
@@ -14,8 +14,8 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // Omit the field for RS256, because a missing field means RS256 (OpenID Connect Dynamic Client
-    // Registration section 2).
+    // If the algorithm is RS256, omit the field, because a missing field means RS256 (OpenID
+    // Connect Dynamic Client Registration section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),

@@ -10,22 +10,25 @@ import {
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
-/** Reads options that several client commands share. */
+/** Reads the options that several client commands share. */
 
-/** Collects the values of a repeatable option. */
+/** Collects the values of an option that can be repeated. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
 /**
- * Collects the values of a repeatable option. A value can itself be a list, separated by commas or
- * spaces.
+ * Collects the values of an option that can be repeated. Each value can be a list, separated by
+ * commas or spaces.
  */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Warns that `--allow-scheme` makes attacks possible. */
+/**
+ * Prints a warning for each scheme in `--allow-scheme`, because such a scheme makes attacks
+ * possible.
+ */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -38,8 +41,9 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Reads the file that `--logo` names, or returns its URL, which the server fetches. Throws a
- * RegistrationError if the file cannot be read.
+ * Returns the logo that `--logo` names. If the value is a URL, returns the URL, and the server
+ * fetches it later. Otherwise reads the file. Throws a RegistrationError if the file cannot be
+ * read.
  */
 export async function namedLogo(
   logo: string | undefined,
@@ -60,7 +64,10 @@ type NamedKeys = Pick<
   'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg' | 'workload'
 >;
 
-/** Reads `--jwks` and `--jwks-alg`. Throws a RegistrationError if the file cannot be read. */
+/**
+ * Reads the options `--jwks` and `--jwks-alg`. Throws a RegistrationError if the key file cannot be
+ * read.
+ */
 export async function namedKeys({
   jwks,
   jwksAlg,
@@ -83,7 +90,10 @@ export async function namedKeys({
   }
 }
 
-/** Reads `--workload` and `--subject`. Throws a RegistrationError if one option is missing. */
+/**
+ * Reads the options `--workload` and `--subject`. Throws a RegistrationError if only one of them is
+ * present.
+ */
 export async function namedWorkload({
   workload: issuer,
   subject,
@@ -97,20 +107,23 @@ export async function namedWorkload({
   return { workload: { issuer, subject } };
 }
 
-/** Joins names with commas and "or": `RS256, ES256 or EdDSA`. */
+/** Joins names with commas and "or", for example `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }
 
-/** Returns commander's name for an option: `allowScheme` for `--allow-scheme <scheme>`. */
+/**
+ * Returns the name that commander uses for an option, for example `allowScheme` for
+ * `--allow-scheme <scheme>`.
+ */
 export function optionName(flag: string): string {
   const [name = ''] = flag.slice(2).split(' ');
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
- * Adds options for the features' metadata fields. `says` extends the help text of every option that
- * takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
+ * Adds options for the metadata fields that features add. `says` extends the help text of every
+ * option that takes a value. If `canUnmark` is true, every flag also gets a `--no-…` option.
  */
 export function addFieldOptions(
   command: Command,
@@ -128,8 +141,8 @@ export function addFieldOptions(
 }
 
 /**
- * Reads the options for the features' metadata fields. Ignores empty values, so a single empty
- * value gives an empty list.
+ * Reads the options for the metadata fields that features add. Ignores empty values, so an option
+ * with one empty value results in an empty list.
  */
 export function namedFields(
   fields: readonly MetadataField[],

@@ -28,7 +28,10 @@ export const addClientShow =
       });
   };
 
-/** Returns the client for `--json`: the fields of RFC 7591 section 2 and Portico's own fields. */
+/**
+ * Returns the client's data for `--json`: the fields of RFC 7591 section 2, and Portico's own
+ * fields.
+ */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -94,8 +97,8 @@ function time(milliseconds: number): string {
 }
 
 /**
- * Describes when the client was last used. The server records this only for clients that expire
- * when they are unused.
+ * Returns a text that says when the client was last used. The server records this time only for
+ * clients that expire after a period without use.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')
@@ -124,7 +127,10 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/** Describes a key. The key id is in quotes, because the client may have chosen it. */
+/**
+ * Returns a text that describes a key. The key id is in quotes, because the client may have chosen
+ * it.
+ */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

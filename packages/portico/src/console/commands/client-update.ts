@@ -65,7 +65,7 @@ export const addClientUpdate =
       .action((clientId: string, options: Options) => update(context, fields, clientId, options));
   };
 
-/** Adds the options for the client's name and rights. */
+/** Adds the options that change the client's name and what it may do. */
 function addAccessOptions(command: Command): void {
   command
     .option('--name <name>', 'the name that people will see')
@@ -107,7 +107,7 @@ function addAccessOptions(command: Command): void {
     );
 }
 
-/** Adds the options for the client's keys, website and logo. */
+/** Adds the options that change the client's keys, website and logo. */
 function addOtherOptions(command: Command): void {
   command
     .option(
@@ -155,7 +155,7 @@ async function update(
   context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
 }
 
-/** Returns the options as changes for `Clients.update`. */
+/** Returns the changes for `Clients.update` that the operator requested with options. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } =

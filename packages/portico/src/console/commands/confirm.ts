@@ -8,8 +8,8 @@ export interface Confirmation {
 }
 
 /**
- * Asks the operator to type `yes` on the terminal. Any other answer ends the command. Without a
- * terminal, the command requires `--yes`.
+ * Asks the operator to type `yes` on the terminal. Any other answer ends the command. If there is
+ * no terminal, the command requires `--yes`.
  */
 export async function requireYes(
   context: ConsoleContext,
@@ -24,7 +24,7 @@ export async function requireYes(
     );
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The input may end before the operator answers.
+    // The input may end before the operator has answered.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([
       asked.question(`${question} Type yes to continue: `),

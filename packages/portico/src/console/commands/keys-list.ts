@@ -20,7 +20,7 @@ export const addKeysList: AddCommands = (program, context) => {
     });
 };
 
-/** Returns a key in the form that `--json` prints. */
+/** Returns the data about a key that `--json` prints. */
 export function keyRow(key: KeyDescription) {
   const { kid, algorithm, state, createdAt, signsFrom, retiredAt, removableAt, file } = key;
   return {
@@ -64,8 +64,8 @@ function describeKey(key: KeyDescription): string {
 }
 
 /**
- * Returns the id of a key. If the id is unusual, puts it in quotes, because a key file that was
- * created by hand can have any id.
+ * Returns the id of a key for the terminal. Puts an unusual id in quotes, because a key file that
+ * was created by hand can have any id.
  */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);

@@ -3,7 +3,10 @@ import type { ConsoleContext } from '../../application/console-context.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
-/** Returns the result. On an expected error, prints the reason on one line and ends the command. */
+/**
+ * Returns the result of an operation. If it fails with an expected error, prints the reason on one
+ * line and ends the command.
+ */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;
@@ -13,5 +16,5 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
   }
 }
 
-/** Errors whose message tells the operator what to do. */
+/** The expected errors, whose message tells the operator what to do. */
 const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

@@ -104,7 +104,7 @@ const addOutboxDiscard: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands for the outbox. */
+/** Adds the commands that list, retry and discard outgoing messages. */
 export const addOutbox: AddCommands = (program, context) => {
   for (const add of [addOutboxList, addOutboxRetry, addOutboxDiscard]) add(program, context);
 };
@@ -114,9 +114,7 @@ async function open(context: ConsoleContext): Promise<Outbox> {
   return outbox.isOn ? outbox : context.fail('No feature that sends messages is turned on');
 }
 
-/**
- * Returns the operator's selection of messages. Ends the command if the operator selected nothing.
- */
+/** Returns which messages the operator selected. Ends the command if the operator selected none. */
 function select(
   context: ConsoleContext,
   id: string | undefined,

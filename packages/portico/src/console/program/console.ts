@@ -20,29 +20,30 @@ import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
-/** The current folder and the outputs of the console. */
+/** Where a console command runs, and where it writes its output. */
 export interface ConsoleIo {
-  /** The console's current folder. */
+  /** The current folder of the command. */
   readonly cwd: string;
   /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Receives all text for the operator. */
+  /** Receives all text that is meant for the operator. */
   readonly stderr: (text: string) => void;
   /**
-   * Returns the width of the terminal behind `stderr`, in columns. Returns null if `stderr` is not
-   * a terminal. Defaults to null.
+   * Returns the width of the terminal that `stderr` writes to, in columns. Returns null if `stderr`
+   * is not a terminal. If this function is missing, `stderr` is not a terminal.
    */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command for the application in the current folder, and returns the exit code. If
- * the application's code has a syntax error, rejects with that error, because only Node can print
- * the error's file and line, when the process exits.
+ * Runs one console command for the application in the current folder, and returns the exit code.
+ * Rejects if the application's code has a syntax error: only Node can print the file and line of
+ * this error, when the process exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // `--version` also works without an application, or if the application cannot be loaded.
+    // `--version` must also work if there is no application, or if the application cannot be
+    // loaded.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -77,16 +78,16 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The command's servers have stopped. Remove this application's environment variables, so
-      // that the next application in this process does not use them.
+      // The servers of the command have stopped. Remove this application's environment variables,
+      // so that the next application in this process does not use them.
       takeEnvironmentBack();
     }
   }
 }
 
 /**
- * Whether the command is a doctor with `--json`. It prints a report even if the application cannot
- * be loaded.
+ * Whether the command is a doctor command with `--json`. Such a command prints a report even if the
+ * application cannot be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
@@ -130,8 +131,8 @@ function createProgram(io: ConsoleIo): Command {
 }
 
 /**
- * Returns the versions of Portico and Node. The path to package.json is the same in the sources and
- * in `dist`.
+ * Returns the versions of Portico and Node. The relative path to package.json is the same from the
+ * sources and from `dist`.
  */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
@@ -161,8 +162,9 @@ async function addCommands(
 }
 
 /**
- * Escapes characters in JSON that move a terminal's cursor, are invisible, or change the text
- * direction. Anyone may have sent such characters. The JSON value stays the same.
+ * Escapes characters in JSON that move the terminal's cursor, are invisible, or change the text
+ * direction. The data may come from anyone, so it may contain such characters. The escaped JSON has
+ * the same value.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -196,8 +198,8 @@ function createContext(
 }
 
 /**
- * Whether the error is a JavaScript syntax error without a file or line in its stack. Node prints
- * the file and line only when it exits.
+ * Whether the error is a JavaScript syntax error whose stack contains no file or line. Only Node
+ * prints the file and line of such an error, when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
@@ -226,7 +228,10 @@ async function reportError(
   return 1;
 }
 
-/** `migrates` is whether the command itself applies the schema. */
+/**
+ * Returns the error message for the operator. `migrates` is true if the command itself applies the
+ * schema.
+ */
 async function describeFailure(
   error: unknown,
   application: Application | null,
@@ -235,7 +240,7 @@ async function describeFailure(
   if (application !== null && error instanceof Error) {
     const refused = findConfigurationError(application, error);
     if (refused !== null) return describeProblems(refused);
-    // Ask the database again: an error of another server can look the same.
+    // Ask the database again, because an error from another server can look the same.
     let unreachable: string | null = null;
     const isPending = await isSchemaPending(application, (line) => {
       unreachable = line;

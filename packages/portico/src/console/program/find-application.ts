@@ -14,22 +14,22 @@ export const NO_APPLICATION =
   'file in package.json: "portico": { "app": "path/to/app.ts" }';
 
 /**
- * The names of the file with the definition. If both kinds of files exist, the console uses
- * portico.config.
+ * The names of the files that can define the application. If a folder contains both portico.config
+ * and app, the console uses portico.config.
  */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** The console's current folder and its output for the operator. */
+/** The console's current folder, and the function that writes to the operator. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;
 }
 
 /**
- * Returns the application's definition: from `--app` or `--config`, from a file with a known name,
- * or from the file that the nearest package.json names. First adds the application's `.env` to the
- * process's environment.
+ * Returns the definition of the application. It comes from the file in `--app` or `--config`, from
+ * a file with a known name, or from the file that the nearest package.json names. First adds the
+ * variables in the application's `.env` to the environment of the process.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -58,20 +58,27 @@ export async function findDefinition(
 }
 
 /**
- * Removes `directory` if it is undefined. Bundlers replace `import.meta.dirname` with undefined.
+ * Removes `directory` if its value is undefined. The value is undefined after bundling, because
+ * bundlers replace `import.meta.dirname` with undefined.
  */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/** Returns the default export. Compiled CommonJS nests it in another default export. */
+/**
+ * Returns the default export of a module. In compiled CommonJS, it is nested in another default
+ * export.
+ */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported))
     return exported;
   return exported.default;
 }
 
-/** Loads the file. If this fails, prints the name of the file before the error. */
+/**
+ * Loads the file that defines the application. If loading fails, prints the file's name before the
+ * error.
+ */
 async function load(
   file: string,
   argv: readonly string[],
@@ -115,8 +122,8 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads `--app` or `--config`. Commander cannot read these options, because the application that
- * defines the commands is not loaded yet.
+ * Reads the value of `--app` or `--config`. Commander cannot read these options, because the
+ * application that adds the commands has not been loaded yet.
  */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
@@ -137,8 +144,8 @@ function readCommand(argv: readonly string[]): string | undefined {
 }
 
 /**
- * The file with the definition, and the application's folder. `directory` in the definition
- * overrides this folder.
+ * The file that defines the application, and the application's folder. If the definition contains
+ * `directory`, it replaces this folder.
  */
 interface Found {
   readonly file: string;
@@ -161,9 +168,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file and the application's folder. If the file is below the current folder, the
- * current folder is the application's folder, because servers start there too. Otherwise, it is the
- * folder of the nearest package.json.
+ * Returns the file together with the application's folder. Searches for this folder upward from the
+ * file. It is the first folder that contains a package.json or is the current folder, because
+ * servers start there too. If there is no such folder, it is the file's own folder.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);
@@ -179,7 +186,7 @@ function firstIn(folder: string, names: readonly string[]): string | undefined {
 
 const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
 
-/** Returns the file that the package.json in this folder names. */
+/** Returns the application file that the package.json in this folder names. */
 function manifestApplication(folder: string): string | undefined {
   if (!hasManifest(folder)) return undefined;
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');

@@ -3,39 +3,42 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The extensions to try for an import without an extension, and for a folder's index file. */
+/** The extensions to try if an import has no extension, and for the index file of a folder. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /**
- * For each JavaScript extension, the TypeScript extension to try if the JavaScript file does not
+ * The TypeScript extension to try for each JavaScript extension, if the JavaScript file does not
  * exist.
  */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** Matches an import of a package's file without an extension, for example `next/headers`. */
+/**
+ * Matches an import of a file in a package, if the import has no file extension, for example
+ * `next/headers`.
+ */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
-/** An empty module. */
+/** The URL of an empty module. */
 const NOTHING = 'data:text/javascript,';
 
 let found = false;
 
 /**
- * Makes Node resolve imports between the application's own files as compilers and bundlers do.
- * Changes only imports that Node cannot resolve itself.
+ * Makes Node resolve the imports of the application's own files as compilers and bundlers do.
+ * Affects only imports that Node cannot resolve itself.
  *
- * - An import may have no extension, or the `.js` of the compiled file.
- * - An import may use `paths` from tsconfig.json.
- * - An import of a file in a package may also have no extension.
+ * - An import may omit the extension, or use the `.js` extension of the compiled file.
+ * - An import may use the `paths` in tsconfig.json.
+ * - An import of a file in a package may also omit the extension.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun does not have these hooks: it resolves such imports itself.
+  // Bun does not have these hooks, because it resolves such imports itself.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // Frameworks import this package to keep a file out of browser code. In Node, the package
-      // throws an error or does not exist.
+      // Frameworks import `server-only` to keep a file out of browser code. In Node, this package
+      // throws an error or does not exist, so replace it with an empty module.
       if (specifier === 'server-only')
         return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
@@ -47,7 +50,8 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // Try a file in a package without `exports`. For example, Auth.js imports `next/headers`.
+        // Packages without `exports` can be imported file by file. For example, Auth.js imports
+        // `next/headers`. Try such a file with the extension `.js`.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -60,8 +64,8 @@ export function findTypeScript(): void {
 }
 
 /**
- * Returns the application's file for this import, or undefined. Imports from files in node_modules
- * use only Node's resolution.
+ * Returns the application's file for this import, or undefined if no file matches. Returns
+ * undefined for imports from files in node_modules, because only Node resolves them.
  */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
@@ -90,7 +94,10 @@ function isFile(file: string): boolean {
 
 type Paths = Readonly<Record<string, readonly string[]>>;
 
-/** Returns the targets for this import from `paths` in the nearest tsconfig.json. */
+/**
+ * Returns the files that this import can refer to, according to `paths` in the nearest
+ * tsconfig.json.
+ */
 function aliased(specifier: string, folder: string): readonly string[] {
   const file = path.join(folder, 'tsconfig.json');
   if (!existsSync(file)) {
@@ -132,7 +139,7 @@ function listPaths(file: string): { readonly paths?: Paths; readonly from: strin
   return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
-/** Reads JSON that may contain comments and trailing commas. */
+/** Reads a JSON file that may contain comments and trailing commas. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

@@ -3,9 +3,9 @@ import type { Application } from '../../application/started-application.ts';
 import { describeUnreachable, findConfigurationError } from '../database-problems.ts';
 
 /**
- * Whether a migration is missing. Returns false if the store does not respond, and calls `warn` if
- * its server cannot be reached. Throws a ConfigurationError for a permanent problem, for example a
- * driver that is too old or a wrong password.
+ * Whether a database migration is missing. Returns false if the store does not respond. If the
+ * database server cannot be reached, also calls `warn`. Throws a ConfigurationError for a permanent
+ * problem, for example a driver that is too old or a wrong password.
  */
 export async function isSchemaPending(
   application: Application,
@@ -22,6 +22,6 @@ export async function isSchemaPending(
   return pendingSteps(steps).length > 0;
 }
 
-/** The error message if a command needs the schema. */
+/** The error message of a command that needs the schema, if the schema has not been applied. */
 export const SCHEMA_PENDING =
   'Some database migrations are not applied. Run npx portico db:migrate up';

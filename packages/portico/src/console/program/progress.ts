@@ -3,22 +3,22 @@ import type { Timer } from '@portico/sql';
 import type { ReportProgress } from '../../application/console-context.ts';
 
 /**
- * The minimum time between two updates on a terminal, and between two lines elsewhere, in
- * milliseconds.
+ * The minimum time between two progress messages, in milliseconds: `terminal` for updates on a
+ * terminal, `lines` for lines in other output.
  */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often to show the elapsed time while the work reports nothing, in milliseconds. */
+/** How often to update the elapsed time if the work reports no progress, in milliseconds. */
 const TICK = 1000;
-/** Moves the cursor to the start of the line and clears the line. */
+/** The escape sequence that moves the cursor to the start of the line and clears the line. */
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
- * Runs long work and shows its progress. On a terminal, updates one line in place, and clears it
- * when the work ends or fails. Without a terminal, prints a new line every five seconds, so work
- * that ends earlier prints nothing.
+ * Runs work that takes long, and shows its progress. On a terminal, updates a single line, and
+ * clears it when the work ends or fails. Without a terminal, prints a new line every five seconds,
+ * so work that ends sooner prints nothing.
  *
  * `what` describes the work, for example `Removing expired rows`. `write` writes to standard error.
- * `columns` is the width of the terminal, or null if the output is not a terminal.
+ * `columns` is the width of the terminal, or null if there is no terminal.
  */
 export async function withProgress<T>(
   what: string,
@@ -54,7 +54,8 @@ function startProgress(
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // Shorten the line to the width of the terminal. A line that wraps cannot be overwritten.
+    // Shorten the line to the width of the terminal, because a line that wraps cannot be
+    // overwritten.
     write(
       columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
     );
@@ -87,7 +88,7 @@ function startProgress(
   };
 }
 
-/** Replaces characters that move a terminal's cursor or change the text direction. */
+/** Replaces characters that move the terminal's cursor or change the text direction. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

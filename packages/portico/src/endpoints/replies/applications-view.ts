@@ -7,47 +7,46 @@ import type {
 import type { Destination } from '../../clients/who-asks.ts';
 
 /**
- * Data for the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape every
- * value.
+ * The data that the view `oauth/applications` receives (AS-6.10, AS-40, docs/consent-page.md). The
+ * view must escape every value.
  */
 export interface ApplicationsView {
-  /** `oauth_server:name`. */
+  /** The server's name, from `oauth_server:name`. */
   readonly serverName: string;
-  /** The signed-in person. */
+  /** The person who is signed in. */
   readonly person: ShownPerson;
-  /** The applications with access, in the order in which the person allowed them. */
+  /** The applications that have access, in the order in which the person first allowed them. */
   readonly applications: readonly ShownApplication[];
   /** Whether the person has just removed an application. */
   readonly removed: boolean;
   /** Whether the person has just removed all applications. */
   readonly removedAll: boolean;
-  /** The URL that the forms post to. */
+  /** The URL that the forms on the page are posted to. */
   readonly action: string;
   /** The path of the page where the person confirms the removal of all applications. */
   readonly removeAllPath: string;
   /** Whether this page asks the person to confirm the removal of all applications. */
   readonly confirming: boolean;
   /**
-   * The `csrf_token` for the form that removes all applications. That form also sends `remove` =
-   * `all`.
+   * The value of `csrf_token` in the form that removes all applications. That form also sends
+   * `remove` with the value `all`.
    */
   readonly csrfToken: string;
   /** The path of your application's home page. */
   readonly home: string;
 }
 
-/** An application that has access. */
+/** An application that has access to the person's account. */
 export interface ShownApplication extends ShownLook {
-  /** The client id, for the field `client_id` of the form. */
+  /** The client id, which the application's form sends in the field `client_id`. */
   readonly clientId: string;
   /**
-   * The registered name. For an unverified client, its origin with the note that it is not
-   * verified.
+   * The name of the application, as registered. For an unverified client, a text that says where
+   * the client comes from and that it is not verified.
    */
   readonly name: string;
   /**
-   * The facts that the page shows about an unverified client. Null for a client that an operator
-   * registered.
+   * What the page says about an unverified client. Null for a client that an operator registered.
    */
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
@@ -57,33 +56,33 @@ export interface ShownApplication extends ShownLook {
    * the person granted access.
    */
   readonly givenBy: string | null;
-  /** When the application last received tokens. Null if it never did. */
+  /** When the application last received tokens. Null if it has never received any. */
   readonly lastActive: ShownDate | null;
-  /** The destinations of the application's responses, without duplicates. */
+  /** Where responses to the application go, without duplicates. */
   readonly answersTo: readonly Destination[];
-  /** The application's current scopes. */
+  /** The scopes that the application has now. */
   readonly scopes: readonly ShownScope[];
-  /** The application's current scopes, in groups. */
+  /** The scopes that the application has now, grouped under headings. */
   readonly groups: readonly ShownScopeGroup[];
-  /** The `csrf_token` for this application's form. */
+  /** The value of `csrf_token` in the form for this application. */
   readonly csrfToken: string;
 }
 
-/** The facts that the page shows about a client that no operator registered. */
+/** What the page says about an unverified client. */
 export interface UnverifiedApplication {
   /**
-   * The client's origin: a host in ASCII, "a program on this computer", "an application on this
-   * device", or several of these.
+   * Where the client comes from: a host in ASCII, "a program on this computer", "an application on
+   * this device", or several of these.
    */
   readonly from: string;
   /** The name that the client gave itself. Null if pages must not show it. */
   readonly calledName: string | null;
 }
 
-/** A day, in UTC. */
+/** A date, in UTC. */
 export interface ShownDate {
   /** The date in ISO 8601 format. */
   readonly iso: string;
-  /** The date as text. */
+  /** The date as text for the reader. */
   readonly text: string;
 }

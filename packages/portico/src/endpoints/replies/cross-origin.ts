@@ -3,10 +3,10 @@ import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Headers for requests from pages of other origins, always without credentials. A browser
- * application can be a public client, so pages of any origin may call the endpoints that read no
- * session. The authorization endpoint is not among them, because it reads a session. The
- * introspection endpoint is not among them either, because browsers do not need it.
+ * Headers that allow requests from pages of other origins, always without credentials. A browser
+ * application can be a public client, so pages of any origin may call the endpoints that do not
+ * read a session. The authorization endpoint is excluded because it reads a session. The
+ * introspection endpoint is excluded because browsers do not need it.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -15,12 +15,16 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** MCP clients send the header `MCP-Protocol-Version` when they request metadata. */
+/**
+ * The request headers that pages of other origins may send. MCP clients send `MCP-Protocol-Version`
+ * when they request metadata.
+ */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**
- * Returns the reply to a preflight request for an endpoint with these methods. Lists only methods
- * other than GET and POST. Also lists proof headers if the server accepts proofs.
+ * Returns the reply to a preflight request for an endpoint with these methods. If the endpoint
+ * handles methods other than GET and POST, the reply lists the endpoint's methods. The reply also
+ * allows the proof header if the server accepts proofs.
  */
 export function preflight(
   request: Request,
@@ -40,8 +44,8 @@ export function preflight(
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
 /**
- * Returns headers that let pages of any origin read a reply, and its proof headers if the server
- * accepts proofs.
+ * Returns the headers that let pages of any origin read a reply. If the server accepts proofs,
+ * these pages can also read the proof header of the reply.
  */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {

@@ -8,35 +8,36 @@ import { pageReply } from './pages.ts';
 import { describePendingSteps, findPendingSteps } from './pending-steps.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
-/** The failed request. */
+/** A request that failed. */
 export interface FailedRequest {
-  /** The endpoint's name, or `token()` for routes of the host. */
+  /** The name of the endpoint, or `token()` for a route of the host. */
   readonly endpoint: string;
   /** The request's id. Null if the host did not provide the request. */
   readonly requestId: string | null;
-  /** Whether the response is a page for a user. */
+  /** Whether the response is a page that a user sees. */
   readonly asPage: boolean;
-  /** The request that determines the page's language. Null if there is no page. */
+  /**
+   * The request, which determines the language of the error page. Null if the response is not a
+   * page.
+   */
   readonly request: Request | null;
 }
 
 /**
- * Builds error replies: a refusal with its error code, 503 for an unreachable store, and 500 for an
- * internal error.
+ * Builds the replies to requests that fail: an error code for a refused request, 503 for an
+ * unreachable store, and 500 for an internal error.
  */
 export class Failures {
   readonly #server: Server;
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
   /**
-   * Logs how to create missing tables. A mounted server starts even without its tables, and the
-   * error of the database does not say what to do.
+   * Logs how to create missing tables. The log line is needed because a mounted server starts even
+   * if its tables are missing, and the database's error does not say what to do.
    */
   readonly #explainFault: () => void;
 
-  /**
-   * If `showsDetails` is true, the error page shows details that otherwise appear only in the log.
-   */
+  /** If `showsDetails` is true, error pages show details that otherwise appear only in the log. */
   constructor(server: Server, showsDetails: boolean) {
     this.#server = server;
     this.#showsDetails = showsDetails;
@@ -46,11 +47,11 @@ export class Failures {
         times,
       }),
     );
-    // Ignore an error here: the failure is already logged.
+    // Ignore an error here, because the failed request is already in the log.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
-  /** Returns the reply to an error. Logs every error that is not a refusal. Never rejects. */
+  /** Returns the reply to an error. Logs the error, unless it is a refusal. Never rejects. */
   async reply(
     error: unknown,
     { endpoint, requestId, asPage, request }: FailedRequest,
@@ -94,8 +95,8 @@ export class Failures {
   }
 
   /**
-   * Returns the details of an internal error for the error page: the missing migrations, or the
-   * error.
+   * Returns the details of an internal error for the error page: the missing migrations if there
+   * are any, and otherwise the error itself.
    */
   async #describeFault(error: unknown): Promise<string> {
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
@@ -103,13 +104,12 @@ export class Failures {
   }
 
   /**
-   * If the server shows details, warns about missing migrations on standard error. Each mount calls
-   * this when the application starts. Never rejects.
+   * If error pages show details, warns about missing migrations on standard error. Each mount calls
+   * this method when the application starts. Never rejects.
    */
   async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    // If the store cannot be read, ignore the error. The log line of the first failed request
-    // explains the problem.
+    // If the store cannot be read, ignore the error. The first request that fails logs the problem.
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
     if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
@@ -122,8 +122,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // The message includes the text of the link, because a view of the host may not show the
-      // link.
+      // The message includes the text of the link, because a custom view may not show the link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -149,16 +148,19 @@ export class Failures {
   }
 }
 
-/** Errors that are temporary. The next attempt may succeed. */
+/** Errors that are temporary, so the client can try again. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;
-  /** The detail for the log. Also shown on pages that show details. */
+  /** The reason for the log. Also appears on the page if error pages show details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /** The reply if the view cannot be rendered. The page has the same `Retry-After`. */
+  /**
+   * The reply to send if the view cannot be rendered. The page gets the `Retry-After` header of
+   * this reply.
+   */
   readonly withoutView: Reply;
 }
 

@@ -8,11 +8,11 @@ export interface MessagePage {
   readonly text: PageText;
   readonly status: number;
   readonly link: { readonly href: string; readonly text: Text };
-  /** The request id to show, or null. */
+  /** The request id that the page shows. Null if it shows none. */
   readonly requestId: string | null;
 }
 
-/** Returns the page in the language of the request. */
+/** Returns a page with the message, in the language of the request. */
 export async function messageReply(
   server: Server,
   request: Request,

@@ -5,22 +5,25 @@ import type { Server } from '../../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 
-/** A page with the data for its view. */
+/** A page to render: the view and its data. */
 export interface ShownPage<View extends keyof PageData> {
-  /** The page texts in the reader's language. */
+  /** The texts of the page in the reader's language. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** The URL that the page's form leads to after all redirects. Null for a page without a form. */
+  /**
+   * The URL that the page's form leads to after all redirects, or `ANYWHERE`. Null for a page
+   * without a form.
+   */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * The target of forms that can lead to any URL. After the callback, an application may redirect to
- * another site, to a program on this computer or to a private-use scheme.
+ * The target of a form that can lead to any URL. After the callback, an application may redirect
+ * the browser to another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 
@@ -38,8 +41,8 @@ export async function pageReply<View extends keyof PageData>(
 }
 
 /**
- * Returns a page that the host's views cannot replace. Search engines do not list the page. `html`
- * receives the nonce for the page's styles.
+ * Returns a page that the host cannot replace with its own view. Search engines do not list the
+ * page. `html` receives the nonce for the page's styles.
  */
 export function ownPageReply(
   { status, formLeadsTo }: { readonly status: number; readonly formLeadsTo: FormTarget },
@@ -51,9 +54,9 @@ export function ownPageReply(
 }
 
 /**
- * Returns the page's `form-action` directive, or undefined for no directive. Chromium checks every
- * redirect after a form against `form-action`, even redirects after an application's callback
- * (docs/decisions/0003-form-action.md).
+ * Returns the `form-action` directive for the page, or undefined if the page gets no such
+ * directive. Chromium checks every redirect after a form against `form-action`, even redirects
+ * after an application's callback (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: FormTarget): string | undefined {
   if (formLeadsTo === null) return "'none'";
@@ -63,7 +66,8 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect without caching and without a referrer. Use 303 after a form, otherwise 302.
+ * Returns a redirect that is not cached and that sends no referrer. Use the status 303 after a
+ * form, and 302 otherwise.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

@@ -4,10 +4,10 @@ import { redirectReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 import type { SendingMode, SendingQuestion, SentResponse } from './sending.ts';
 
-/** Shows the user a question and a link to this URL. */
+/** Returns a page that asks the user a question and links to this URL. */
 type AskFirst = (request: Request, question: SendingQuestion, href: string) => Promise<Reply>;
 
-/** Sends the response in the redirect URI's query (RFC 6749 section 4.1.2). */
+/** Sends the response in the query of the redirect URI (RFC 6749 section 4.1.2). */
 export class QueryMode implements SendingMode {
   readonly name = QUERY;
   readonly #askFirst: AskFirst;

@@ -17,21 +17,21 @@ import {
 
 /** Turns replies and errors into HTTP responses. */
 
-/** A response as plain data. Header fields can still be added. */
+/** A response as plain data, to which header fields can still be added. */
 export interface Reply {
   /** The HTTP status. */
   readonly status: number;
-  /** The header fields. */
+  /** The response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A string, or the bytes of a picture. Null for an empty body. */
+  /** The text of the body, or the bytes of a picture. Null for an empty body. */
   readonly body: string | Uint8Array | null;
   /** The values of the `Set-Cookie` headers. */
   readonly cookies?: readonly string[];
-  /** The refusal, for the log. Missing if the request was not refused. */
+  /** The error that explains the refusal, for the log. Missing if the request was not refused. */
   readonly refused?: Error;
 }
 
-/** Returns the reply with the request's id, if known. */
+/** Adds the request's id to the reply. Returns the reply unchanged if the id is null. */
 export function withRequestIdField(reply: Reply, requestId: string | null): Reply {
   return withFields(reply, requestId === null ? null : { [REQUEST_ID_HEADER]: requestId });
 }
@@ -39,7 +39,7 @@ export function withRequestIdField(reply: Reply, requestId: string | null): Repl
 /** Turns a reply into a Response. */
 export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
   // Some hosts use TypeScript before 5.7, which does not know `Uint8Array<ArrayBuffer>`. So the
-  // type of `body` cannot contain this type.
+  // type of `body` must not contain it.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
@@ -48,7 +48,7 @@ export function toResponse({ status, headers, body, cookies = [] }: Reply): Resp
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
-/** The default header fields of a JSON reply. */
+/** The header fields that a JSON reply has by default. */
 const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
 
 export function jsonReply(
@@ -71,10 +71,10 @@ export function withFields(reply: Reply, fields: Readonly<Record<string, string>
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status of error codes. Codes that are not listed use 400 (RFC 6749 section 5.2). */
+/** The HTTP status for each error code. All other error codes use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status of bearer error codes. Codes that are not listed use 401. */
+/** The HTTP status for each error code of a bearer token. All other error codes use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
@@ -82,12 +82,12 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
 };
 
 /**
- * Let pages of other origins read the challenge, if the application's CORS settings let them read
+ * Lets pages of other origins read the challenge, if the application's CORS settings let them read
  * the response.
  */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
-/** Returns the reply to a refusal, or null for any other error. */
+/** Returns the reply to a refused request. Returns null if the error is not a refusal. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -126,13 +126,17 @@ export function refusalReply(error: unknown): Reply | null {
 }
 
 /**
- * Returns the 400, 401 or 403 response, with a challenge, to a request without a sufficient token.
+ * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge
+ * unless the error is `access_denied`.
  */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(withRequestIdField(bearerErrorReply(error), error.requestId));
 }
 
-/** If the request has no token, the challenge contains no error code (RFC 6750 section 3). */
+/**
+ * Returns the reply to a request without a sufficient token. If the request contains no token at
+ * all, the challenge contains no error code (RFC 6750 section 3).
+ */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
   const status = BEARER_STATUS[code] ?? 401;
@@ -146,8 +150,8 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // Send no challenge. A challenge would suggest that other credentials might help (RFC 9110
-  // section 11.6.1).
+  // Send no challenge, because it would suggest that other credentials might help (RFC 9110 section
+  // 11.6.1).
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -166,8 +170,8 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
 }
 
 /**
- * Returns a 503 response. The failed request did not consume an authorization code or a refresh
- * token, and the server issued no token, so the client can repeat the request.
+ * Returns a 503 response, after which the client can repeat the request. The failed request has not
+ * consumed an authorization code or a refresh token, and the server has issued no token.
  */
 export function unavailableReply(): Reply {
   const body = {
@@ -177,7 +181,10 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** Returns a 500 response for an internal error. Only the log describes the error. */
+/**
+ * Returns a 500 response for an internal error. The response does not describe the error. Only the
+ * log does.
+ */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },

@@ -13,14 +13,14 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../endpoints/replies/applications-view.ts';
 
 /**
- * An application that has access, and everything that the user has allowed it. Times are in
+ * An application that has access, with everything that the user has allowed it. Times are in
  * milliseconds since 1970.
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
   'givenBy' | 'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** The identity providers (`iss`) of the organizations that granted access. */
+  /** The issuers (`iss`) of the organizations that granted access for the user. */
   readonly issuers: readonly string[];
   /** When the user first allowed the application. */
   readonly since: number;
@@ -28,7 +28,10 @@ export interface AllowedApplication extends Omit<
   readonly scopes: readonly string[];
 }
 
-/** Combines the authorizations of each application into one entry with all of their scopes. */
+/**
+ * Returns one entry per application. Each entry combines all authorizations of the application,
+ * with all of their scopes.
+ */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -62,8 +65,8 @@ export function byApplication(
 }
 
 /**
- * Returns one entry as page data. `held` lists the entry's scopes that the user's permissions allow
- * now.
+ * Returns the page data of one application. `held` lists those of its scopes that the user's
+ * permissions allow now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -103,8 +106,9 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the client last used the authorization, or null if it never did. Earlier releases
- * did not store this time. For their authorizations, returns when the authorization began.
+ * Returns when the client last used the authorization, or null if it has never used it. Earlier
+ * releases did not store this time. For a used authorization from such a release, returns when it
+ * began.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -120,8 +124,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names for a page. For an unverified client, `name` says where the client comes from,
- * because some views do not mark unverified clients.
+ * Returns the names of an application for a page. For an unverified client, `name` tells where the
+ * client comes from, because some views do not mark unverified clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

@@ -3,7 +3,7 @@ import { ApplicationsPage } from './page.ts';
 
 const PATH = '/oauth/applications';
 
-/** Adds the page where users see and revoke the access that they have allowed. */
+/** Adds the page where users see which applications have access, and can revoke that access. */
 export const applications = defineFeature({
   name: 'applications',
   endpoints: [

@@ -14,24 +14,23 @@ import type { Reply } from '../../endpoints/replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The page where a user sees and revokes applications' access. */
+/** The page where a user sees which applications have access, and can revoke that access. */
 export class ApplicationsPage {
   readonly #server: Server;
-  /** The path that browsers request. */
+  /** The path of the page, as browsers request it. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos, or null if the server has no client logos. */
+  /**
+   * `logoPath` is the path under which the server serves client logos, or null if it serves none.
+   */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /**
-   * Handles GET. Shows which applications have access, when their access began, and what they can
-   * access.
-   */
+  /** Handles GET. Shows which applications have access, since when, and what they can access. */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -62,7 +61,7 @@ export class ApplicationsPage {
   }
 
   /**
-   * Handles POST. Revokes the user's authorizations for one application, or for all applications.
+   * Handles POST. Revokes the user's authorizations for one application or for all applications.
    */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
@@ -79,7 +78,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications for the page, each with the scopes that it can use now. */
+  /** Returns the applications for the page. Each one contains the scopes that it can use now. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -96,8 +95,8 @@ export class ApplicationsPage {
 
   /**
    * Revokes the user's active authorizations for one client, or for all clients if `only` is null.
-   * If there are no active ones, an earlier attempt may have revoked them and then failed. This
-   * method then makes sure that the revocation is durable.
+   * If there are none, an earlier attempt may have revoked them but failed afterwards. In that
+   * case, makes sure that the revocation is durable.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;
@@ -110,7 +109,7 @@ export class ApplicationsPage {
   }
 
   /**
-   * Returns the URL of the sign-in page. After sign-in, the browser returns to the applications
+   * Returns the URL of the sign-in page. After sign-in, the browser comes back to the applications
    * page in the requested language.
    */
   #signInUrl(request: Request): string {
@@ -119,7 +118,7 @@ export class ApplicationsPage {
   }
 }
 
-/** The value of the parameters `remove` and `removed` for all applications. */
+/** The value of the parameters `remove` and `removed` that means all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -130,8 +129,8 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /**
- * Returns the values that the CSRF token of a form protects. `clientId` is null in the form for all
- * applications.
+ * Returns what the CSRF token of a form is bound to. `clientId` is null for the form that removes
+ * all applications.
  */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;

@@ -8,14 +8,14 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, StoredAudit } from './kept-audit.ts';
 import type { Recording } from './recording.ts';
 
-/** Opens the audit table. */
+/** Opens the table with the audit events. */
 type OpenTable = () => Promise<AuditStore & AuditTable>;
 
 const A_DAY = 86_400_000;
 
 /**
- * Stores and streams audit events. Loads its code at the first event, because most servers record
- * no events.
+ * Stores audit events and writes them to a stream. Most servers record no events, so the code for
+ * this is loaded only at the first event.
  */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;
@@ -46,7 +46,10 @@ export class AuditTrail implements AuditSink {
     return (await this.#kept()).pseudonymise(person, pseudonym, batch);
   }
 
-  /** Deletes at most `limit` events older than `days`. Returns the number of deleted events. */
+  /**
+   * Deletes at most `limit` events that are older than this number of days. Returns how many events
+   * it has deleted.
+   */
   async removeOlder(days: number, limit: number): Promise<number> {
     return (await this.#kept()).removeBefore(this.#server.clock() - days * A_DAY, limit);
   }
@@ -72,8 +75,8 @@ export class AuditTrail implements AuditSink {
 }
 
 /**
- * Returns a function that runs `start` at its first call. Later calls return the same result. If
- * `start` failed, the next call runs it again.
+ * Returns a function that runs `start` when it is first called. Later calls return the same result.
+ * If `start` fails, the next call runs it again.
  */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { trueOrFalse, type AuditConfigInput } from '../../config.ts';
 
-/** The maximum retention of events, in days. */
+/** The maximum value of `retention_days`, in days. */
 const LONGEST_RETENTION = 36_525;
 
 const audit = z.strictObject(
@@ -24,22 +24,24 @@ const audit = z.strictObject(
   { error: 'must be an object { keep, retention_days, stream }' },
 );
 
-/** The setting that this feature adds to `oauth_server`. */
+/** The schema of the setting that this feature adds to `oauth_server`. */
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** Settings for audit events. They do not affect `Host.audit`. Default: none. */
+  /**
+   * How the server records audit events. These settings do not affect `Host.audit`. Default: none.
+   */
   readonly audit?: AuditConfigInput | undefined;
 }
 
 /**
- * Where Portico records audit events (`AuditEvent`). Portico records each event before it sends the
+ * How Portico records audit events (`AuditEvent`). Each event is recorded before Portico sends the
  * response.
  */
 export interface AuditKeys {
   /**
-   * Whether the server stores audit events in the table `oauth_audit`, for the command
-   * `oauth:audit`. Default: false.
+   * Whether the server stores audit events in the table `oauth_audit`. The command `oauth:audit`
+   * lists them. Default: false.
    */
   readonly keep?: boolean | undefined;
   /** After how many days the server deletes stored events. Default: never. */

@@ -7,7 +7,7 @@ import { SIGN_INS, SignIns } from './sign-ins.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of deleted audit events. Missing if `oauth_server:audit:retention_days` is not
+     * How many audit events were deleted. Missing if `oauth_server:audit:retention_days` is not
      * set.
      */
     readonly auditEvents?: number;
@@ -15,8 +15,8 @@ declare module '../../store/pruning.ts' {
 }
 
 /**
- * The number of events per batch. The number is large because one authorization causes several
- * events.
+ * The number of expired events that one batch removes. It is large because a single authorization
+ * causes several events.
  */
 const BATCH = 500;
 

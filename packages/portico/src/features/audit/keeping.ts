@@ -2,21 +2,24 @@ import type { Log } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { recordAsJson } from './record.ts';
 
-/** A store for audit records. */
+/** Where audit records are stored. */
 export interface AuditStore {
-  /** Stores all records or none of them. Resolves when the records are durably stored. */
+  /** Stores either all of the records or none of them. Resolves when they are durably stored. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether the store as a whole failed, rather than rejecting a single record. */
+  /**
+   * Whether the error means that the store as a whole failed. False if the store rejected a single
+   * record.
+   */
   isUnavailable(error: unknown): boolean;
 }
 
 /** The maximum number of audit records that one statement inserts. */
 const LARGEST_BATCH = 64;
-/** How long a request waits for its record to be stored, in milliseconds. */
+/** How long a request waits until its audit record is stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
 /**
- * The maximum number of records that wait for the store. If more records arrive, they are written
- * only to the log.
+ * The maximum number of records that can wait to be stored. Any further records are written only to
+ * the log.
  */
 const MOST_WAITING = 10_000;
 
@@ -28,11 +31,11 @@ interface Waiting {
 }
 
 /**
- * Stores records in the order of their arrival, one statement at a time. Records that arrive while
- * a statement runs share the next statement. If a record is not stored within a second, Portico
- * writes it to the log, and the request continues. Until the store responds again, Portico writes
- * further records to the log immediately. The store may still accept a record that is already in
- * the log. The log never contains a record twice.
+ * Stores records in the order in which they arrive, with one statement at a time. Records that
+ * arrive while a statement is running are stored together by the next statement. If a record is not
+ * stored within a second, Portico writes it to the log, and the request continues. Until the store
+ * responds again, Portico writes further records to the log immediately. The store may later accept
+ * a record that is already in the log. The log never contains a record twice.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -46,7 +49,7 @@ export class Keeping {
     this.#log = log;
   }
 
-  /** Resolves when the record is stored or written to the log. Never rejects. */
+  /** Resolves when the record has been stored or written to the log. Never rejects. */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#sayInstead(
@@ -92,7 +95,7 @@ export class Keeping {
     try {
       await this.#store.insert(batch.map(({ record }) => record));
     } catch (exception) {
-      // A single record may have caused the error. Insert the records one by one, so that all other
+      // A single record may have caused the error. Insert the records one by one, so that the other
       // records are stored.
       if (batch.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const waiting of batch) await this.#insert([waiting]);
@@ -103,7 +106,7 @@ export class Keeping {
     }
   }
 
-  /** Writes the whole record to the log. Records contain no secrets. */
+  /** Writes the complete record to the log. This is safe, because records contain no secrets. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
     this.#log.error('The audit event {type} was not stored: {exception}', {
       type: record.type,
@@ -114,8 +117,8 @@ export class Keeping {
 }
 
 /**
- * Returns how many records the next statement writes: a power of two, so that the database gets
- * only a few different statements.
+ * Returns how many records the next statement stores. The number is a power of two, so that the
+ * database receives only a few different statements.
  */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));

@@ -8,36 +8,36 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A condition on audit records for which the table has an index. */
+/** A search condition that the table of audit records has an index for. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** The ids from `from` up to, but not including, `before`. */
+/** A range of ids: from `from` (inclusive) to `before` (exclusive). */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
 }
 
-/** The fields that a search compares. */
+/** The fields of a record that a search compares with its conditions. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table of records, newest first. */
+/** The table of audit records, sorted from newest to oldest. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the id of the record at position `depth` in the range. The newest record has position
-   * 1. Returns null if the range has fewer records.
+   * Returns the id of the record at position `depth` in the range, counted from the newest record,
+   * which has position 1. Returns null if the range contains fewer records.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
   /**
-   * Deletes at most `limit` records whose ids are lower than `id`, oldest first. Returns the number
-   * of deleted records.
+   * Deletes at most `limit` records whose ids are lower than `id`, oldest first. Returns how many
+   * records it has deleted.
    */
   removeBefore(id: string, limit: number): Promise<number>;
 }
@@ -46,12 +46,12 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/** How many index entries each step reads to fill a page. The first step is often enough. */
+/** How many index entries each step reads to fill a page. Often, the first step finds enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** How many index entries to count when looking for the rarest condition. */
+/** The number of index entries that are counted to find the rarest condition. */
 const DEPTH = 1000;
 
-/** Reads the stored events. */
+/** Searches the stored audit events. */
 export class StoredAudit implements KeptAudit {
   readonly #table: AuditTable;
 
@@ -82,7 +82,10 @@ export class StoredAudit implements KeptAudit {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
-  /** Deletes at most `limit` events older than this time. Returns the number of deleted events. */
+  /**
+   * Deletes at most `limit` events that are older than this time. Returns how many events it has
+   * deleted.
+   */
   removeBefore(time: number, limit: number): Promise<number> {
     return this.#table.removeBefore(idAt(time), limit);
   }
@@ -104,8 +107,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns a page. If the page shows all events in `found`, `rest` is the cursor for the next
-   * page.
+   * Returns one page of the events in `found`. If the page contains all of them, `rest` is the
+   * cursor of the next page.
    */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
@@ -113,7 +116,10 @@ export class StoredAudit implements KeptAudit {
     return { items: await this.#table.read(shown), next };
   }
 
-  /** Returns the rarest condition: the condition whose record at position `DEPTH` is the oldest. */
+  /**
+   * Returns the condition that matches the fewest records, as an estimate: the condition whose
+   * record at position `DEPTH` is the oldest.
+   */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
       axes.map(async (axis) => ({ axis, id: (await this.#table.reach(axis, range, DEPTH)) ?? '' })),
@@ -141,8 +147,8 @@ function fits(key: RecordKey, axis: Axis): boolean {
 }
 
 /**
- * Whether every database engine can store these strings unchanged. If not, no record contains them,
- * so a search for them finds nothing.
+ * Whether every type of database can store these strings unchanged. If not, no record contains
+ * them, so a search for them would find nothing.
  */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
@@ -150,7 +156,7 @@ function isStorable(axis: Axis): boolean {
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** A string that sorts after every id, because ids are hexadecimal. */
+/** A string that sorts after every id. Ids are hexadecimal, so `g` comes after them. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -162,9 +168,9 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of ids that are created at `time`. Ids from this time or later
- * sort after these digits, and earlier ids sort before them. If `time` contains a fraction of a
- * millisecond, rounds it up.
+ * Returns the first twelve digits of the ids that are created at `time`. Ids from this time or
+ * later sort after these digits, and earlier ids sort before them. Rounds `time` up to whole
+ * milliseconds.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)
@@ -172,5 +178,5 @@ function idAt(time: number): string {
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** The latest time that fits into twelve hexadecimal digits, in the year 10889. */
+/** The latest time that twelve hexadecimal digits can represent, which is in the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

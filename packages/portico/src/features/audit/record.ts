@@ -3,10 +3,10 @@ import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { jsonText } from '../../http/json.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 
-/** The fields of a record that do not come from its event. */
+/** The fields of an audit record that do not come from the event itself. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** An event of any type, including the fields that only some types have. */
+/** An audit event of any type, including the fields that only some types have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -26,7 +26,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference. The host may have passed the whole account object.
+    // Store only the reference to the person, because the host may have passed the whole account
+    // object.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -39,8 +40,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a user has erased their own data. The record of this event must not contain the address
- * or the request id, because they would reveal which user the pseudonym replaces.
+ * Whether a user has erased their own data. The record of such an event must not contain the
+ * address or the request id, because they would reveal which user the pseudonym replaces.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (
@@ -51,7 +52,7 @@ function isOwnErasure(event: AuditEvent): boolean {
 }
 
 /**
- * Returns a field in its public form. For example, `previousExpiresAt: 0` becomes
+ * Returns a field with its public name and value. For example, `previousExpiresAt: 0` becomes
  * `previous_expires_at: '1970-01-01T00:00:00.000Z'`.
  */
 function detail(name: string, value: unknown): readonly [string, unknown] {
@@ -61,8 +62,8 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
 }
 
 /**
- * Returns a record in its public form, for `oauth:audit --json` and the stream. The field names
- * never change.
+ * Returns a record in the format of `oauth:audit --json` and the stream. The field names in this
+ * format never change.
  */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } =
@@ -82,15 +83,15 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** Returns a record as one line, in the form of `recordAsJson`. */
+/** Returns a record as one line of JSON, with the content of `recordAsJson`. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**
- * Returns the same JSON with only visible characters. Escapes characters that move a terminal's
- * cursor, change the text direction, or end a line in other programs. Keeps the line breaks between
- * fields.
+ * Returns the JSON with the same value but only visible characters. Escapes characters that move
+ * the terminal's cursor, change the text direction, or end a line in other programs. Keeps the line
+ * breaks between fields.
  */
 export function visibleJson(json: string): string {
   return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) =>

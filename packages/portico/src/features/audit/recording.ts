@@ -32,7 +32,10 @@ export class Recording {
     await this.#keeping?.keep(record);
   }
 
-  /** Returns the next id. The ids of one process are in order, even within one millisecond. */
+  /**
+   * Returns the id for the next record. The ids that one process creates are in order, even within
+   * a millisecond.
+   */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
     const time = id.slice(0, TIME);
@@ -53,10 +56,10 @@ export class Recording {
   }
 }
 
-/** The number of digits at the start of an id that contain the time. */
+/** The number of digits at the start of an id that represent the time. */
 const TIME = 12;
 
-/** Returns the next hexadecimal number with the same number of digits. */
+/** Returns the hexadecimal number that follows this one, with the same number of digits. */
 function following(digits: string): string {
   return (BigInt(`0x${digits}`) + 1n).toString(16).padStart(digits.length, '0');
 }

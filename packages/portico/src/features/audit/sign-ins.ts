@@ -2,23 +2,23 @@ import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
 import { ReplayEventLimit } from '../../auditing/replay-event-limit.ts';
 import { findNetwork } from '../../http/addresses.ts';
 
-/** The kit's events about failed sign-ins. */
+/** The events that the kit emits about failed sign-ins. */
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The maximum number of events of one type per minute, in one process. Each account also has a
- * limit of five events per type and minute. For a sign-in that names no account, the limit of five
- * applies to the network that the sign-in came from.
+ * The maximum number of events of one type per minute in one process. Each account is also limited
+ * to five events per type and minute. If a sign-in names no account, this second limit applies to
+ * the network that the sign-in came from.
  */
 const MOST = 300;
 
-/** Turns the kit's events about failed sign-ins into audit events. */
+/** Records the kit's events about failed sign-ins as audit events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;
   readonly #ofPerson: ReplayEventLimit;
 
-  /** `clock` returns milliseconds since 1970. */
+  /** `clock` returns the current time in milliseconds since 1970. */
   constructor(record: Audit, clock: () => number) {
     this.#record = record;
     this.#ofType = new ReplayEventLimit(clock, MOST);

@@ -9,18 +9,21 @@ import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
-/** Status codes for temporary problems (408 and 429). The server sends the token again later. */
+/**
+ * HTTP statuses that mean a temporary problem (408 and 429). The server sends the token again
+ * later.
+ */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * The maximum number of tokens that a process sends to one host, at the same time and per minute.
- * The limits exist because an application can register many clients on one host. The server sends
- * further tokens later.
+ * The maximum number of tokens that a process sends to one host at the same time (`atOnce`) and per
+ * minute (`inAMinute`). These limits are needed because an application can register many clients on
+ * one host. Any further tokens are sent later.
  */
 const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
 /**
- * The content of the outbox message for one client. The server signs the logout token only when it
+ * The content of an outbox message to one client. The server signs the logout token only when it
  * delivers the message.
  */
 export interface LogoutMessage {
@@ -29,8 +32,8 @@ export interface LogoutMessage {
 }
 
 /**
- * Returns a function that sends logout tokens (section 2.5). Skips a client that was revoked or no
- * longer has a logout URI.
+ * Returns a function that sends logout tokens (section 2.5). It sends nothing to a client that is
+ * revoked, has expired or no longer has a logout URI.
  */
 export function createLogoutDelivery(server: Server): Deliver {
   const requests = new GuardedRequests(server.fetching);
@@ -52,15 +55,15 @@ export function createLogoutDelivery(server: Server): Deliver {
       });
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // `retryAfter` is set if the limit for the host is reached. Then all other tokens for this
-      // client wait too.
+      // If `retryAfter` is set, the limit for the host is reached. In that case, all other tokens
+      // for this client must wait too.
       const isLimit = error.retryAfter !== null;
       return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
   };
 }
 
-/** Signs the token with the key that signs the client's ID tokens. */
+/** Signs a logout token with the key that signs the client's ID tokens. */
 async function tokenFor(
   { keys, issuer, clock }: Server,
   { id: clientId, idTokenSignedResponseAlg: algorithm }: Client,
@@ -73,8 +76,9 @@ async function tokenFor(
 }
 
 /**
- * Returns the result for a status code. The server ignores the body of the response (section 2.8).
- * A failed delivery does not delay other sign-outs, because their order does not matter.
+ * Returns the result of a delivery, according to the HTTP status of the response. The server
+ * ignores the response body (section 2.8). A failed delivery does not delay the messages about
+ * other sign-outs, because their order does not matter.
  */
 function resultOf(status: number | undefined): DeliveryResult {
   if (status === 200 || status === 204) return { outcome: 'delivered' };

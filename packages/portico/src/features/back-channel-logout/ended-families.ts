@@ -4,39 +4,40 @@ import { changeDetails, FAMILY_BLOCKER } from '../../store/sql/family-rows.ts';
 import { blockInsert } from '../../store/sql/lost-insert.ts';
 import { placeholders } from '../../store/sql/statements.ts';
 
-/** An authorization that the caller's transaction ends. */
+/** An authorization that the caller's transaction may end. */
 export interface EndingFamily {
   readonly familyId: string;
-  /** If true, the authorization ends only if its client has never received tokens. */
+  /** If true, the authorization ends only if the client has never received tokens. */
   readonly keepsAccess: boolean;
-  /** When the request that creates the authorization started, in milliseconds since 1970. */
+  /** When the request that creates the authorization began, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 export interface EndedFamilies {
-  /** The authorizations that this call revoked. */
+  /** The authorizations that this call has revoked. */
   readonly revoked: readonly {
     readonly authorization: string;
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
   /**
-   * The ids of the authorizations whose clients never received tokens and can no longer get any.
+   * The ids of authorizations whose clients have never received tokens and can no longer get any.
    */
   readonly unused: ReadonlySet<string>;
 }
 
-/** The maximum number of rows in one statement. */
+/** The maximum number of rows that one statement reads or writes. */
 const BATCH = 100;
 /**
- * How long after `createdAt` a running request may still store the authorization, in milliseconds.
+ * How long after `createdAt` a request that is still running can store the authorization, in
+ * milliseconds.
  */
 const MAY_BEGIN = 600_000;
 
 /**
  * Revokes authorizations in the caller's transaction. If an authorization is not stored yet,
- * inserts a blocking row with its key, so that a running request can no longer store it. Removes
- * the detail `detail` from authorizations that stay active.
+ * inserts a row with its key, so that a request that is still running cannot store it any more. For
+ * authorizations that stay active, removes `detail` from their details.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
@@ -85,7 +86,7 @@ interface Row {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
-  /** How many times tokens were issued. Null if never. */
+  /** How many times tokens were issued. Null if no tokens were issued. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
 }

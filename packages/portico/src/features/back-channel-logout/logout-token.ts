@@ -2,7 +2,7 @@ import { randomToken } from '../../crypto.ts';
 import { signJwt } from '../../keys/signed-jwt.ts';
 import type { SigningKey } from '../../keys/signing-key.ts';
 
-/** How long a logout token is valid, in seconds (section 4: at most two minutes). */
+/** How long a logout token is valid, in seconds. Section 4 allows at most two minutes. */
 const LIFETIME = 120;
 
 export interface LogoutTokenContents {
@@ -10,9 +10,9 @@ export interface LogoutTokenContents {
   readonly clientId: string;
   /** The user's `sub`. */
   readonly subject: string;
-  /** The claim `sid`: the client's identifier for the ended session. */
+  /** The claim `sid`, which identifies the ended session to the client. */
   readonly sid: string;
-  /** Milliseconds since 1970. */
+  /** When the token is issued, in milliseconds since 1970. */
   readonly issuedAt: number;
 }
 

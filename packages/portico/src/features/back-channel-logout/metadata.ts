@@ -4,14 +4,14 @@ import { fetchableUrlProblem, portProblem } from '../../http/outbound/fetchable-
 import { MARKED } from '../../store/further-metadata.ts';
 import type { BackChannelLogoutConfig } from './config.ts';
 
-/** The metadata field for the URI that receives logout tokens (section 2.2). */
+/** The client metadata field that contains the URI for logout tokens (section 2.2). */
 export const LOGOUT_URI = 'backchannel_logout_uri';
 
 type Config = OAuthServerConfig & BackChannelLogoutConfig;
 
 /**
- * The client metadata fields of this feature. `backchannel_logout_session_required` has no effect:
- * every logout token has a `sid`.
+ * The client metadata fields that this feature adds. `backchannel_logout_session_required` has no
+ * effect, because every logout token contains a `sid`.
  */
 export const logoutMetadata: readonly OfferedField<Config>[] = [
   {

@@ -1,13 +1,13 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * The tables of this feature:
+ * Creates the tables of this feature:
  *
- * - `oauth_sessions`: the host's sessions in which users signed in to clients. The `sid` for each
- *   client is derived from `sid_key`. After a session has ended, its row stays for an hour, so that
- *   a request that is still running cannot use the session.
- * - `oauth_session_people`: when all sessions of a user last ended, including sessions without a
- *   row.
+ * - `oauth_sessions`: the sessions of the host in which users signed in to clients. The `sid` for
+ *   each client is derived from `sid_key`. The row of an ended session stays for an hour, so that
+ *   requests that are still running cannot use the session.
+ * - `oauth_session_people`: when all sessions of a user last ended. This includes sessions without
+ *   a row in `oauth_sessions`.
  * - `oauth_session_clients`: the authorizations that began in a session.
  */
 const sessions: Migration = {

@@ -1,16 +1,19 @@
 import type { Database } from '@portico/sql';
 
-/** The minimum time that the server stores a completed sign-in, in milliseconds (ninety days). */
+/**
+ * The minimum time for which the server keeps the record of a completed sign-in, in milliseconds
+ * (ninety days).
+ */
 const KEPT = 90 * 86_400_000;
-/** The time until a sign-in or session is checked again, in milliseconds (seven days). */
+/** How long to wait before a sign-in or session is checked again, in milliseconds (seven days). */
 const LOOK_AGAIN = 7 * 86_400_000;
 /**
- * The minimum time that an authorization with tokens is stored after it began, in milliseconds. The
- * server removes an authorization no earlier than an hour after its end.
+ * The minimum time for which an authorization with tokens stays in the store after it began, in
+ * milliseconds. The server removes an authorization no earlier than an hour after it ended.
  */
 const STORED = 3_000_000;
 
-/** The sign-ins at clients, with their authorizations. */
+/** Selects the records of sign-ins to clients that must be checked, with their authorizations. */
 const OLD_CLIENTS = `SELECT t.family_id AS found, t.created_at, f.id AS family_id,
     f.refresh_generation AS issued
   FROM oauth_session_clients t LEFT JOIN oauth_families f ON f.id = t.family_id
@@ -22,9 +25,9 @@ const OLD_SESSIONS = `SELECT t.session_hash AS found,
 interface OldClient {
   readonly found: string;
   readonly created_at: number;
-  /** Null if the authorization is not stored. */
+  /** The id of the authorization. Null if it is not in the store. */
   readonly family_id: string | null;
-  /** How many times the client got tokens. Null if the client never got tokens. */
+  /** How many times the client has received tokens. Null if it has never received tokens. */
   readonly issued: number | null;
 }
 
@@ -33,17 +36,18 @@ interface OldSession {
   readonly used: number;
 }
 
-/** An old row. `until` is the time of its next check, or null if the row can be removed. */
+/** An old row. `until` is the time of its next check. It is null if the row can be removed. */
 interface Row {
   readonly key: string;
   readonly until: number | null;
 }
 
 /**
- * Removes at most `limit` records of each kind, and returns the number of removed records:
+ * Removes at most `limit` records of each of these kinds, and returns how many records it has
+ * removed:
  *
- * - sign-ins that were not completed
- * - sign-ins whose authorization no longer exists after ninety days
+ * - sign-ins that were never completed
+ * - sign-ins that are older than ninety days and whose authorization no longer exists
  * - sessions without sign-ins
  */
 export async function pruneSignIns(
@@ -63,8 +67,8 @@ export async function pruneSignIns(
 }
 
 /**
- * Returns when to check a sign-in again. Returns null if no client needs a notification about this
- * sign-in.
+ * Returns the time at which to check the record of a sign-in again. Returns null if the record can
+ * be removed, because no client needs a notification about this sign-in.
  */
 function keptUntil(
   { created_at: createdAt, family_id: familyId, issued }: OldClient,
@@ -72,14 +76,14 @@ function keptUntil(
 ): number | null {
   const isStored = familyId !== null;
   if (now >= createdAt + KEPT) return isStored ? now + LOOK_AGAIN : null;
-  // A client without tokens has no `sid` and needs no notification.
+  // A client that has received no tokens has no `sid`, so it needs no notification.
   const isUnused = isStored ? issued === null : now < createdAt + STORED;
   return isUnused ? null : createdAt + KEPT;
 }
 
 /**
  * Removes the rows whose `until` is null, and stores `until` in the other rows. Skips rows that
- * another process has changed since this process read them.
+ * another process has changed in the meantime.
  */
 async function prune(
   database: Database,

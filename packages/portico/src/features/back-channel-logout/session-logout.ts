@@ -13,11 +13,11 @@ import type { LogoutMessage } from './delivery.ts';
 import { LOGOUT_URI } from './metadata.ts';
 import { Sessions, type EndedClient } from './sessions.ts';
 
-/** The kind of the outbox messages. */
+/** The kind of outbox message that this feature sends. */
 export const LOGOUT = 'back_channel_logout';
-/** How long the server tries to reach a client, in milliseconds. */
+/** How long the server tries to deliver a message to a client, in milliseconds. */
 const DAY = 86_400_000;
-/** The key under which an authorization's details contain the data about the session. */
+/** The key in an authorization's details under which the data about the session is stored. */
 const KEPT_AS = 'session';
 
 interface KeptSession {
@@ -25,8 +25,8 @@ interface KeptSession {
 }
 
 /**
- * Records which clients a user signed in to. When a session ends, notifies these clients and ends
- * their access.
+ * Records which clients a user has signed in to. When a session ends, notifies these clients and
+ * ends their access.
  */
 export class SessionLogout {
   readonly #server: Server;
@@ -40,8 +40,8 @@ export class SessionLogout {
   }
 
   /**
-   * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
-   * ended since the server read the session from the host.
+   * Returns the details that contain the `sid`, for an authorization with ID tokens. Throws a page
+   * error if the session has ended since the server read it from the host.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
     const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
@@ -56,13 +56,19 @@ export class SessionLogout {
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
 
-  /** Returns the client's `sid` for the browser's session, or null if the client has none. */
+  /**
+   * Returns the `sid` that this client has received for the browser's session. Returns null if it
+   * has received none.
+   */
   async sid(request: Request, clientId: string): Promise<string | null> {
     const session = await this.#sessionOf(request);
     return session === null ? null : this.#sessions.sid(session, clientId);
   }
 
-  /** Returns the host's id for the browser's session, or null. Throws if the id is not valid. */
+  /**
+   * Returns the id that the host uses for the browser's session, or null if there is no session.
+   * Throws if the id is not valid.
+   */
   async #sessionOf(request: Request): Promise<string | null> {
     const session: unknown = await this.#sessionId(request);
     if (session === null || isSessionId(session)) return session;
@@ -70,9 +76,9 @@ export class SessionLogout {
   }
 
   /**
-   * Creates the notifications and ends the clients' access, in the transaction that ends the
-   * sessions. Only clients with a logout URI can lose their access when the session ends. Other
-   * clients, for example assistants, keep their access.
+   * Creates the notifications to clients and ends the clients' access, in the transaction that ends
+   * the sessions. A client can lose its access only if it has a logout URI. Other clients, for
+   * example assistants, keep their access.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
@@ -104,7 +110,7 @@ export class SessionLogout {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 
-  /** Returns the ids of the clients that have a logout URI. */
+  /** Returns the ids of those clients that have a logout URI. */
   async #haveUris(
     connection: SqlConnection,
     clients: readonly EndedClient[],
@@ -115,7 +121,7 @@ export class SessionLogout {
   }
 }
 
-/** Returns one message for each pair of a client and a session. */
+/** Returns the messages to send: one for each combination of a client and a session. */
 function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
   const bySid = new Map(clients.map((client) => [client.sid, client]));
   return [...bySid.values()].map(({ clientId, subject, sid }) => {
@@ -129,8 +135,8 @@ const SESSION_ENDED =
   'after a sign-out';
 
 /**
- * Returns the `sid` for an authorization's ID tokens. The details contain the `sid` until the
- * session ends.
+ * Returns the claim `sid` for the ID tokens of an authorization. The details contain the `sid` only
+ * until the session ends.
  */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;

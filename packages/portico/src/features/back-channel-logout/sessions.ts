@@ -6,50 +6,47 @@ import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 import { pruneSignIns } from './old-sign-ins.ts';
 
-/** How long the row of an ended session is kept, in milliseconds. */
+/** How long the server keeps the row of a session that has ended, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
 /**
- * The maximum duration of an authorization request without the lifetime of its code, in
- * milliseconds.
+ * The maximum duration of an authorization request, in milliseconds. The lifetime of the
+ * authorization code is added to it.
  */
 const REQUEST_ENDED = 600_000;
 
 /** The maximum number of rows that one statement writes. */
 const BATCH = 100;
 
-/** An authorization that begins in a session of the host. */
+/** An authorization that begins in one of the host's sessions. */
 export interface SessionClient {
   /** The id of the authorization. */
   readonly familyId: string;
   readonly clientId: string;
   /** The user's `sub`. */
   readonly subject: string;
-  /** Whether the client keeps its access after the session ends. */
+  /** Whether the client keeps its access after the session has ended. */
   readonly keepsAccess: boolean;
 }
 
-/** The host's session in which an authorization begins. */
+/** The session of the host in which an authorization begins. */
 export interface BegunSession {
-  /** The host's id for the session. */
+  /** The id that the host uses for the session. */
   readonly session: string;
   readonly person: PersonReference;
-  /**
-   * The time at which the server began to read the session from the host, in milliseconds since
-   * 1970.
-   */
+  /** When the server began to read the session from the host, in milliseconds since 1970. */
   readonly readAt: number;
 }
 
-/** An authorization of an ended session. */
+/** An authorization that began in a session that has ended. */
 export interface EndedClient extends SessionClient {
-  /** The claim `sid`: the client's identifier for the session. */
+  /** The claim `sid`, which identifies the session to the client. */
   readonly sid: string;
   readonly createdAt: number;
 }
 
 /**
- * The host's sessions in which users signed in to clients. The store contains only hashes of the
- * session ids.
+ * Stores the host's sessions in which users have signed in to clients. The store contains only
+ * hashes of the session ids.
  */
 export class Sessions {
   readonly #database: Database;
@@ -60,7 +57,7 @@ export class Sessions {
   /** `codeTtl` is the lifetime of an authorization code, in seconds. */
   constructor(database: Database, codeTtl: number) {
     this.#database = database;
-    // Add twice the code's lifetime, because a second code can replace the first one.
+    // Add the lifetime of the code twice, because a second code can replace the first one.
     this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
@@ -68,12 +65,12 @@ export class Sessions {
 
   /**
    * Records that an authorization begins in this session of the user. Call this method before you
-   * store the authorization. Returns the client's `sid` for the session. Returns null if the
-   * session has ended or belongs to another user.
+   * store the authorization. Returns the `sid` that identifies the session to the client. Returns
+   * null if the session has ended or belongs to another user.
    *
-   * The updates lock the rows of the session and the user. If the session, or all sessions of the
-   * user, end at the same time, one transaction waits for the other. Then either this method finds
-   * that the session has ended, or `end` finds this record.
+   * The updates lock the rows of the session and of the user. If the session ends at the same time,
+   * or all sessions of the user, one transaction waits for the other. Either this method then finds
+   * that the session has ended, or `end` finds the record from this method.
    */
   begin(
     { session, person, readAt }: BegunSession,
@@ -81,7 +78,8 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    // When to check this record again. By then, the sign-in is either complete or abandoned.
+    // When the server checks this record again. By then, the sign-in is either complete or
+    // abandoned.
     const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
@@ -104,7 +102,8 @@ export class Sessions {
   }
 
   /**
-   * Returns the client's `sid` for the session, or null if no authorization began in the session.
+   * Returns the `sid` that identifies the session to the client. Returns null if no authorization
+   * has begun in the session.
    */
   async sid(session: string, clientId: string): Promise<string | null> {
     const hash = sessionHash(session);
@@ -115,8 +114,8 @@ export class Sessions {
 
   /**
    * Ends sessions in the caller's transaction. Returns the authorizations that began in these
-   * sessions, and deletes the records about them. Returns an empty list for a session that ended
-   * earlier. Call `committed` after the commit.
+   * sessions, and deletes the records about them. For a session that had already ended, returns an
+   * empty list. Call `committed` after the transaction has been committed.
    */
   async end(
     connection: SqlConnection,
@@ -139,7 +138,7 @@ export class Sessions {
     return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
-  /** Deletes everything about a user. */
+  /** Deletes all data about a user. */
   async forget(person: PersonReference): Promise<void> {
     const { provider, id } = person;
     await this.#database.transaction(async (connection) => {
@@ -150,12 +149,12 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` records of each kind. Returns the number of removed records, up to
-   * `limit`:
+   * Removes at most `limit` records of each of these kinds. Returns how many records it has
+   * removed, but at most `limit`:
    *
-   * - sign-ins that were not completed
-   * - sign-ins whose authorization no longer exists after ninety days
-   * - sessions without sign-ins, and old times at which users' sessions ended
+   * - sign-ins that were never completed
+   * - sign-ins that are older than ninety days and whose authorization no longer exists
+   * - sessions without sign-ins, and old entries about when users' sessions ended
    */
   async prune(now: number, limit: number): Promise<number> {
     const signIns = await pruneSignIns(this.#database, now, limit);
@@ -164,9 +163,9 @@ export class Sessions {
   }
 
   /**
-   * Ends a session. If the session has no row, inserts a row for the ended session, so that a
-   * request that is still running cannot begin an authorization in the session. Another process
-   * may insert the row between these statements.
+   * Ends a session. If the session has no row, inserts a row that marks it as ended, so that a
+   * request that is still running cannot begin an authorization in it. The first statement is
+   * repeated at the end, because another process may insert the row in between.
    */
   async #endOne(
     connection: SqlConnection,
@@ -212,8 +211,8 @@ const INSERT_CLIENT = insertInto(
   'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
 );
 /**
- * Also update a session that has already ended. An earlier call may have ended the session before
- * the standbys received the change.
+ * Also update a session that has already ended. An earlier call may have ended it before the
+ * standby databases received the change.
  */
 const END = `UPDATE oauth_sessions SET ended_at = COALESCE(ended_at, ?), prune_after = ?
   WHERE session_hash = ?`;
@@ -244,16 +243,16 @@ function toEndedClient(row: ClientRow): EndedClient {
 }
 
 /**
- * Returns a hash of the session id. The store never contains the id itself, because some hosts use
- * the id as the secret in the browser's cookie.
+ * Returns a hash of the session id. The store must not contain the id itself, because some hosts
+ * use the id as the secret in the browser's cookie.
  */
 function sessionHash(session: string): string {
   return tokenHash(`session ${session}`);
 }
 
 /**
- * Returns the client's `sid` for a session. Each client gets a different `sid`, so that clients
- * cannot compare theirs.
+ * Returns the `sid` that identifies a session to a client. Each client gets a different `sid`, so
+ * that clients cannot recognize a shared session.
  */
 function sidFor(key: string, clientId: string): string {
   return keyedHash(key, clientId);

@@ -12,7 +12,7 @@ import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';
 
-/** The paths of the logos, below `base_path`. */
+/** The paths under which the server serves the logos, below `base_path`. */
 const LOGO_PATHS = {
   logo: '/oauth/branding/logo',
   logo_dark: '/oauth/branding/logo-dark',
@@ -21,9 +21,9 @@ const LOGO_PATHS = {
 type LogoName = keyof typeof LOGO_PATHS;
 
 /**
- * Returns the branding of the pages, from the application's `branding` or from
- * `oauth_server:branding`. Reads the logo files immediately, so that a deployment that replaces the
- * files does not change the logos of this process.
+ * Returns the branding of the pages, from the application's setting `branding` or from
+ * `oauth_server:branding`. Reads the logo files immediately. If a deployment later replaces the
+ * files, this process keeps its logos.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,
@@ -47,8 +47,8 @@ export function getBranding(
 }
 
 /**
- * Reads a file in the application's folder. If the folder is unknown, the path must be absolute,
- * like `key_path`.
+ * Reads a file in the application's folder. If the folder is unknown, the path must be absolute, as
+ * for `key_path`.
  */
 function readBelow(directory: string | null, file: string): ReturnType<typeof readLogo> {
   if (directory === null && !path.isAbsolute(file)) return { problem: 'must be an absolute path' };
@@ -82,9 +82,9 @@ function brandingWith(
 const A_YEAR = 31_536_000;
 
 /**
- * Returns the response with a logo. If the URL contains the current version, browsers cache the
- * logo for a year. Otherwise, browsers check for a new logo each time. An SVG that a user opens
- * directly cannot run scripts or load resources.
+ * Returns the response that contains a logo. If the URL contains the current version of the logo,
+ * browsers may cache it for a year. Otherwise, browsers check for a new logo each time. If a user
+ * opens an SVG directly, it cannot run scripts or load resources.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

@@ -3,7 +3,7 @@ import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { getBranding } from './branding.ts';
 import { brandingShape } from './config.ts';
 
-/** Shows a logo and an accent color on the pages. */
+/** Shows the application's logo and accent color on the pages. */
 export const branding = defineFeature({
   name: 'branding',
   config: brandingShape,

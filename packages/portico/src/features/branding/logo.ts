@@ -5,16 +5,18 @@ import { imageFacts } from '../../http/images.ts';
 /** The application's logo, ready to serve. */
 export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The media type, detected from the file's content and not from its name. */
+  /** The media type of the logo. It is detected from the content of the file, not from its name. */
   readonly type: string;
   /** The version of the logo. It changes when the file changes. */
   readonly version: string;
 }
 
-/** The maximum size, in bytes. */
+/** The maximum size of a logo file, in bytes. */
 const LARGEST = 256 * 1024;
 
-/** The accepted image types. GIF is not accepted, because logos do not need animation. */
+/**
+ * The image types that a logo can have. GIF is not accepted, because logos do not need animation.
+ */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {
@@ -24,7 +26,7 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * Matches the text before the root element of an SVG. Does not match entity declarations, because
+ * Matches everything before the root element of an SVG. Entity declarations do not match, because
  * an entity can expand to any length.
  */
 const PROLOGUE =
@@ -40,7 +42,7 @@ function isSvg(bytes: Uint8Array): boolean {
   return /^<svg[\s>]/.test(text.replace(PROLOGUE, ''));
 }
 
-/** Returns the logo, or a short reason why the file cannot be a logo. */
+/** Reads the logo. If the file cannot be a logo, returns a short text that says why. */
 export function readLogo(file: string): LogoFile | { readonly problem: string } {
   let bytes: Buffer<ArrayBuffer>;
   try {

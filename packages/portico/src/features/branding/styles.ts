@@ -1,13 +1,13 @@
 import type { BrandingConfig } from './config.ts';
 
 /**
- * The custom properties of the layouts, computed from `--brand`. The `y` of a color is its relative
- * luminance (WCAG 2.2).
+ * The custom properties that the layouts use for colors, computed from `--brand`. The `y` of a
+ * color is its relative luminance (WCAG 2.2).
  *
- * In light mode, the brand color is darkened until its contrast with the page and the card is
- * 4.5:1. In dark mode, the brand color is lightened in the same way. A color with enough contrast
- * does not change. As a result, text on the accent color can always be white in light mode and
- * black in dark mode.
+ * In light mode, browsers darken the brand color until its contrast with the page and the card is
+ * 4.5:1. In dark mode, they lighten it in the same way. A color with enough contrast does not
+ * change. As a result, text on the accent color can always be white in light mode and black in dark
+ * mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -28,12 +28,14 @@ const DARK = `
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
 /**
- * Only browsers with support for relative colors apply these styles. Other browsers show Portico's
+ * Only browsers that support relative colors apply these styles. Other browsers show Portico's
  * default colors.
  */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/** Returns the style sheet for these colors, or an empty string if no color is set. */
+/**
+ * Returns the style sheet that contains these colors. Returns an empty string if no color is set.
+ */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

@@ -1,7 +1,7 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import type { ChallengesConfig } from './config.ts';
 
-/** Returns the conflicts between `oauth_server:challenge` and other settings. */
+/** Returns the problems of `oauth_server:challenge` in combination with other settings. */
 export function challengeProblems(
   { challenge = false, audience }: ChallengesConfig & { readonly audience: string },
   publicUrl: string,

@@ -15,7 +15,7 @@ import { page } from '../../pages/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 
-/** The maximum size of a document, in bytes (section 8.7 of the draft). */
+/** The maximum size of a client's document, in bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
 /** The maximum number of fetched documents that this process remembers. */
 const MOST_REMEMBERED = 100;
@@ -25,13 +25,16 @@ interface Known {
   readonly freshUntil: number;
 }
 
-/** A document that this process fetched. */
+/** A document that this process has fetched. */
 interface Fetched extends Known {
-  /** The value of `freshUntil` in the stored row before the fetch. Null if no row was stored. */
+  /**
+   * The value of `freshUntil` in the stored row before this document was fetched. Null if there was
+   * no row.
+   */
   readonly replaces: number | null;
 }
 
-/** Finds clients whose id is the URL of a document that describes the client (decision 35). */
+/** Finds clients whose client id is the URL of a document that describes them (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
@@ -39,7 +42,8 @@ export class ClientDocuments implements ClientSource {
   readonly #remembered = new RecentMap<string, Fetched>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Fetched>>();
   /**
-   * The document that was fetched for each client. Contains only clients that are not stored yet.
+   * The document that was fetched for each client. Contains only clients whose document has not
+   * been stored yet.
    */
   readonly #fetched = new WeakMap<Client, Omit<Fetched, 'client'>>();
 
@@ -70,8 +74,8 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // Read the row again. Another request may have stored the document after this request read the
-    // row.
+    // Read the row again, because another request may have stored the document after the first
+    // read.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -110,8 +114,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Reads the keys in a client's document. Throws an OutboundError if the document is unusable, as
-   * if the fetch had failed.
+   * Reads the keys in a client's document. If the document cannot be used, throws an OutboundError,
+   * as if the fetch had failed.
    */
   keysIn(document: unknown, url: string): ClientKeys {
     try {
@@ -127,9 +131,9 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Returns the ID token algorithm for documents that name no algorithm. If the server has no
-   * signing key at all, returns the preferred algorithm, so that the error about `openid` can name
-   * the missing key.
+   * Returns the ID token algorithm for documents that do not name one. If the server has no
+   * suitable signing key, returns the preferred algorithm. The error for the scope `openid` can
+   * then say which key is missing.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
@@ -169,7 +173,7 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Fetches a document and remembers it. A failure is not remembered, because the limits for
+   * Fetches a document and remembers it. A failed fetch is not remembered, because the limits for
    * fetches already prevent frequent retries.
    */
   async #fetchAndRemember(
@@ -191,8 +195,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the document is fresh. If the clock was set back since the fetch, the document is not
-   * fresh.
+   * Whether the document is still fresh. A document is not fresh if the clock has been set back
+   * since it was fetched.
    */
   #isFresh({ freshUntil }: Known): boolean {
     const now = this.#server.clock();
@@ -201,8 +205,9 @@ export class ClientDocuments implements ClientSource {
 
   /**
    * Whether the remembered document is at least as new as the stored one. It is older if another
-   * process has stored a newer document, even one that is fresh for a shorter time (RFC 9111
-   * section 4). It is also older if an operator blocked the URL after this process fetched it.
+   * process has stored a newer document, even if that document is fresh for a shorter time (RFC
+   * 9111 section 4). It is also older if an operator has blocked the URL since this process fetched
+   * the document.
    */
   #isNow(here: Fetched, kept: Known | null): boolean {
     if (kept === null) return this.#fetched.has(here.client);
@@ -210,20 +215,24 @@ export class ClientDocuments implements ClientSource {
     return isUnchanged && here.client.createdAt >= kept.client.createdAt;
   }
 
-  /** Whether the stored client can serve a request for these scopes without another fetch. */
+  /**
+   * Whether the server can use the stored client for a request with these scopes, without fetching
+   * the document again.
+   */
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // A client without grants was unblocked by an operator. Portico has not read its document
-    // since.
+    // If a client has no grants, an operator has unblocked it, and Portico has not stored its
+    // document since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // The stored scopes are incomplete if the process that stored the client offered fewer scopes.
+    // If the process that stored the client offered fewer scopes, the stored scopes are incomplete.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. An operator may have changed the
-   * settings for client keys, bound tokens or the profile since Portico stored the client.
+   * Whether the stored client is allowed by the current configuration. Since Portico stored the
+   * client, an operator may have changed the settings for client keys, bound tokens or the security
+   * profile.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

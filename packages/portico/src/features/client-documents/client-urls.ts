@@ -3,7 +3,7 @@ import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
 import { hostProblem, type DocumentHosts } from '../../http/outbound/hosts.ts';
 
 /**
- * Returns why `oauth_server:client_id_metadata_documents` rejects this client id
+ * Returns the reason why `oauth_server:client_id_metadata_documents` rejects this client id
  * (draft-ietf-oauth-client-id-metadata-document-02 section 3). Returns null if the setting accepts
  * the id, or if the id is not a URL.
  */

@@ -26,14 +26,14 @@ const documents = z.union(
   },
 );
 
-/** The setting that this feature adds to `oauth_server`. */
+/** The schema of the setting that this feature adds to `oauth_server`. */
 export const documentsShape = { client_id_metadata_documents: documents.optional() };
 
 export interface DocumentsConfig {
   /**
-   * Whether a client can use the `https` URL of its metadata as its client id
-   * (draft-ietf-oauth-client-id-metadata-document-02). `true` accepts every host. Use an object to
-   * allow or deny certain hosts. Default: false.
+   * Whether clients can use the `https` URL of their metadata as their client id
+   * (draft-ietf-oauth-client-id-metadata-document-02). `true` accepts URLs on every host. To allow
+   * or deny certain hosts, use an object. Default: false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
 }

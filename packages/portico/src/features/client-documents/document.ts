@@ -23,7 +23,7 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** The client data that this server reads from a document. */
+/** What this server reads about a client from its document. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
@@ -31,27 +31,30 @@ export interface DocumentRules extends KeyRules {
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly grantTypes: GrantTypes;
-  /** The protections that a client can require. */
+  /** The requirements that a client can set in its document. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm for documents that name no algorithm. */
+  /** The algorithm for ID tokens if a document does not name one. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
 }
 
-/** The rules for the URLs of keys. */
+/** The rules for the URLs at which clients publish their keys. */
 export interface KeyRules {
   /**
-   * Returns why Portico cannot fetch keys from this URL. Returns null if Portico can fetch them.
+   * Returns the reason why Portico cannot fetch keys from this URL. Returns null if it can fetch
+   * them.
    */
   readonly keysRefusal: (url: string) => string | null;
-  /** Whether Portico can fetch keys from any port, for development. Defaults to false. */
+  /**
+   * Whether Portico can fetch keys from any port, which is only for development. Defaults to false.
+   */
   readonly anyPort?: boolean | undefined;
 }
 
 /**
- * Thrown when a document does not describe a usable client. The message gives the reason, for the
- * log.
+ * Thrown if a document does not describe a client that can be used. The message contains the
+ * reason, for the log.
  */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
@@ -60,8 +63,8 @@ export class DocumentError extends Error {
 const texts = z.array(z.string());
 
 /**
- * The fields that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client Registration
- * section 2). It ignores all other fields.
+ * The fields of a document that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client
+ * Registration section 2). It ignores all other fields.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -80,7 +83,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields whose empty value Portico treats as missing. */
+/** Fields that Portico treats as missing if their value is empty. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -98,18 +101,18 @@ type KeyMembers = z.output<typeof keyMembers>;
 
 /**
  * Fields that a document must not contain. Anyone can read a document, so a secret in it would not
- * be secret (section 4.1 of the draft).
+ * stay secret (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** Protections that a client can require but that this server never provides. */
+/** Requirements in client metadata that this server can never meet. */
 const NEVER_MET: readonly string[] = [
   'tls_client_certificate_bound_access_tokens',
   'require_signed_request_object',
 ];
 
 /**
- * Reads and checks the document that was fetched from `url`. Throws a DocumentError with the reason
- * if the document is unusable.
+ * Reads and checks a document that was fetched from `url`. If the document cannot be used, throws a
+ * DocumentError with the reason.
  */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
@@ -149,8 +152,8 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * Reads the client's keys and ignores the rest of the document. Throws a DocumentError if the
- * document does not describe a client with keys.
+ * Reads the client's keys from its document and ignores most of the other fields. Throws a
+ * DocumentError if the document does not describe a client with keys.
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
@@ -192,8 +195,8 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 /**
  * Returns the keys that the client authenticates with, or null for a public client. A client uses
  * its keys if its document says so and this server accepts keys. A client is public if its document
- * names `none` as its method or in its list of methods (OpenID Connect Relying Party Metadata
- * Choices), or names no method.
+ * names `none` as its method or names no method. It is also public if the server accepts no keys
+ * and the list of methods contains `none` (OpenID Connect Relying Party Metadata Choices).
  *
  * The server rejects all other clients, because it could accept them only with weaker
  * authentication than their documents require.
@@ -248,8 +251,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Returns the redirect URIs that this server can use, and skips all other redirect URIs. A document
- * also lists redirect URIs that the client uses with other servers.
+ * Returns the redirect URIs that this server can use. Skips all others, because a document also
+ * lists the redirect URIs that the client uses with other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -270,9 +273,9 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the offered scopes that the document names, or all offered scopes if the document names
- * no scopes. The user's permissions limit the scopes further. A public client never gets
- * `mcp:service`.
+ * Returns those of the offered scopes that the document names. If it names none, returns all
+ * offered scopes. The user's permissions limit the scopes further. Never returns `mcp:service`,
+ * which document clients cannot get.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

@@ -3,9 +3,7 @@ import { clientPages, listPage } from '../../clients/listing.ts';
 import type { DocumentHosts } from '../../http/outbound/hosts.ts';
 import type { ClientRecords } from '../../store/sql/clients.ts';
 
-/**
- * Reports how many document clients the server knows, and how many of these clients are blocked.
- */
+/** Reports how many document clients the server knows, and how many of them are blocked. */
 export async function examineDocuments(
   store: ClientRecords,
   config: true | DocumentHosts,

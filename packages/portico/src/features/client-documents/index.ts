@@ -12,7 +12,7 @@ declare module '../../store/store.ts' {
 }
 
 /**
- * Accepts clients whose id is the URL of their metadata
+ * Accepts clients that use the URL of their metadata as their client id
  * (draft-ietf-oauth-client-id-metadata-document-02).
  */
 export const clientDocuments = defineFeature({

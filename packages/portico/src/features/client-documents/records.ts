@@ -10,19 +10,19 @@ import {
 } from '../../store/sql/client-rows.ts';
 import { insertInto, placeholders } from '../../store/sql/statements.ts';
 
-/** A client that a document describes, with the data that the server last stored. */
+/** A document client, with the data that the server last stored about it. */
 export interface DocumentClient {
   readonly client: Client;
   /**
-   * When the document must be fetched again, in milliseconds since 1970. Until then, the stored
-   * data is used.
+   * When the server must fetch the document again, in milliseconds since 1970. Until then, it uses
+   * the stored data.
    */
   readonly freshUntil: number;
 }
 
 /**
- * Reads and writes document clients: rows in `oauth_clients` whose id is the URL of a document.
- * Each row contains the data of the document that the server last showed to a user.
+ * Reads and writes document clients, which are the rows in `oauth_clients` whose id is the URL of a
+ * document. Each row contains the data from the document that the server last showed to a user.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -32,8 +32,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client whose id is this URL, and until when its document is fresh. Also returns
-   * revoked clients.
+   * Returns the client with this URL as its id, and the time until which its document is fresh.
+   * Also returns a client that is revoked.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -46,13 +46,14 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client already existed, and
-   * `new` if it did not exist. Changes nothing and returns `revoked` if the client is revoked, or
-   * if an operator unblocked it after this process read the document.
+   * Stores the current contents of the client's document. Returns `known` if the client was already
+   * stored, and `new` if it was not. If the client is revoked, or if an operator has unblocked it
+   * since this process read the document, changes nothing and returns `revoked`.
    *
-   * `replaces` is the row's `freshUntil` before the document was fetched, or null if there was no
-   * row. If another process has stored different contents since, the server cannot know which
-   * contents are newer. Then marks the stored contents as stale and returns `overtaken`.
+   * `replaces` is the value of `freshUntil` in the row before the document was fetched, or null if
+   * there was no row. If another process has stored different contents since then, the server
+   * cannot know which contents are newer. In that case, marks the stored contents as stale and
+   * returns `overtaken`.
    */
   async keepDocumentClient(
     client: Client,
@@ -62,16 +63,16 @@ export class DocumentClientRecords {
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // The insert failed: another process has stored the client, or an operator has blocked the
-    // client.
+    // The insert failed because another process has stored the client, or an operator has blocked
+    // it.
     if (await this.#update(client, freshUntil, replaces)) return 'known';
     return this.#distrust(client);
   }
 
   /**
-   * Unblocks a revoked document client and treats it as a new client. Until its document is stored
-   * again, the client has no redirect URIs and no grants. The client's earlier authorizations and
-   * tokens end, including tokens that are just being issued. Returns false if the client is not
+   * Unblocks a revoked document client and treats it as a new client. The client has no redirect
+   * URIs and no grants until its document is stored again. Its earlier authorizations and tokens
+   * end, including tokens that the server is just issuing. Returns false if the client is not
    * revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
@@ -83,8 +84,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Updates the row. Returns false if the row contains neither the replaced contents nor the new
-   * contents.
+   * Updates the client's row. Changes nothing and returns false if the row contains neither the
+   * replaced contents nor the new contents.
    */
   async #update(client: Client, freshUntil: number, replaces: number | null): Promise<boolean> {
     const { affected } = await this.#database.execute(UPDATE, [
@@ -99,7 +100,7 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Marks the stored contents as stale if they differ from the contents of this client's document.
+   * Marks the stored contents as stale, if they differ from the contents of this client's document.
    */
   async #distrust(client: Client): Promise<'known' | 'overtaken' | 'revoked'> {
     const { client: kept = null } = (await this.findDocumentClient(client.id)) ?? {};
@@ -111,7 +112,7 @@ export class DocumentClientRecords {
   }
 }
 
-/** Returns the values that come from the document, in the order of `UPDATE`. */
+/** Returns the values that come from the document, in the order in which `UPDATE` uses them. */
 function contentsOf(client: Client): readonly SqlParameter[] {
   return [
     client.name,
@@ -126,12 +127,12 @@ function contentsOf(client: Client): readonly SqlParameter[] {
 }
 
 /**
- * Unblocks the client. Updates its row first, so that other transactions see the client unblocked
- * only after its earlier authorizations have ended.
+ * Unblocks the client. Updates the client's row first, so that other transactions see the client as
+ * unblocked only after its earlier authorizations have ended.
  *
- * Ends consent requests before authorizations. A user may answer a consent request at the same
- * time. Either this function waits for the answer and then finds its authorization, or the answer
- * finds that the request has ended.
+ * Ends consent requests before authorizations, because a user may answer a consent request at the
+ * same time. Either this function waits for the answer and then finds the new authorization, or the
+ * answer finds that the consent request has ended.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -178,7 +179,7 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
 }
 
 /**
- * Waits until every other transaction that writes the client's row has ended. Then returns whether
+ * Waits until all other transactions that write the client's row have ended. Then returns whether
  * the client is unblocked.
  */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
@@ -193,8 +194,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Returns the keys of the client's rows. Takes no locks: no index contains the client, so locks
- * would also cover other clients' rows.
+ * Returns the keys of the rows that belong to the client. Takes no locks, because no index contains
+ * the client id, so locks would also affect the rows of other clients.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -206,9 +207,9 @@ async function getKeys(
 }
 
 /**
- * Finds the client's waiting and pushed requests by a pattern, because the parameters of requests
- * are stored as JSON. If the client's URL contains `_` or `%`, the pattern matches too many rows,
- * so each result is checked again.
+ * Finds the client's waiting and pushed requests. Searches with a pattern, because the parameters
+ * of requests are stored as JSON. If the client's URL contains `_` or `%`, the pattern also matches
+ * other rows, so each result is checked again.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -225,8 +226,8 @@ async function findWaiting(connection: SqlConnection, url: string): Promise<read
 const AT_ONCE = 500;
 
 /**
- * Writes rows in the order of their keys. Every function that writes several of these rows uses
- * this order, which prevents deadlocks.
+ * Writes rows in the order of their keys. To prevent deadlocks, every function that writes several
+ * of these rows uses this order.
  */
 async function each(
   keys: readonly string[],
@@ -248,13 +249,16 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND (grants <> '' OR created_at <= ?) AND COALESCE(document_fresh_until, 0) IN (?, ?)`;
 
-/** Marks the contents as stale. The negative time still identifies them. */
+/**
+ * Marks the stored contents as stale by making the time negative. The time still identifies these
+ * contents.
+ */
 const DISTRUST = `UPDATE oauth_clients SET document_fresh_until = -ABS(document_fresh_until) WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND grants <> ''`;
 
 /**
- * Removes the client's redirect URIs and grants. Portico stores them again when a process next
- * reads the client's document.
+ * Removes the client's redirect URIs and grants. Portico stores them again after it has next read
+ * the client's document.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -18,17 +18,20 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
-/** The consent request that a user answers on the device page. */
+/** The consent request that a user has answered on the device page. */
 export interface AnsweredQuestion {
   readonly id: string;
-  /** The scopes that the page showed. */
+  /** The scopes that the device page showed. */
   readonly scopes: readonly string[];
 }
 
-/** How long a device can fetch its tokens after the user has allowed access, in milliseconds. */
+/**
+ * The minimum time that a device has to fetch its tokens after the user has allowed access, in
+ * milliseconds.
+ */
 const FETCH_TIME = 60_000;
 
-/** Finds device requests by user code, and records the answers to them. */
+/** Finds device requests by their user code, and records users' answers to them. */
 export class Approvals {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -41,12 +44,12 @@ export class Approvals {
   }
 
   /**
-   * Returns the request with this user code if the visitor can answer the request now. Returns null
+   * Returns the device request with this user code if the visitor can answer it now. Returns null
    * in these cases:
    *
    * - The code is unknown or has expired.
-   * - The request already has an answer.
-   * - Its client may no longer use device codes.
+   * - The request has already been answered.
+   * - The client may no longer use device codes.
    */
   async findOpen(userCode: string, visitor: Visitor): Promise<OpenRequest | null> {
     const { clock, profiles } = this.#server;
@@ -58,15 +61,15 @@ export class Approvals {
   }
 
   /**
-   * Stores a consent request for the device page and returns its id, which the form contains. An
-   * operation that ends a user's consent requests then ends this one too.
+   * Stores a consent request for the device page and returns its id, which the form then contains.
+   * Because it is stored, every operation that ends a user's consent requests also ends this one.
    */
   async keepQuestion({ request, client, scopes }: OpenRequest, { user }: Visitor): Promise<string> {
     const { store, pruning } = this.#server;
     const id = randomToken();
     await store.consentRequests.insertConsentRequest({
       idHash: tokenHash(id),
-      // No browser session has this hash, so the consent page never shows this consent request.
+      // No browser session has an empty hash, so the consent page never shows this consent request.
       browserHash: '',
       clientId: request.clientId,
       redirectUri: '',
@@ -86,9 +89,9 @@ export class Approvals {
   }
 
   /**
-   * Allows the device request for the shown scopes that the user can still allow. Returns false if
-   * the user can no longer answer the device request or the consent request. Returns true if this
-   * user has already allowed the device request.
+   * Allows the device request, for those of the shown scopes that the user can still allow. Returns
+   * false if the user can no longer answer the device request or the consent request. Returns true
+   * if this user has already allowed the device request.
    */
   async allow(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -100,14 +103,14 @@ export class Approvals {
     const { request } = open;
     const { clientId, audience } = request;
     const person = visitor.user.reference;
-    // `keepQuestion` stored the consent request before the subject is read here. If the user is
-    // erased now, the erasure either ends the consent request or finds the authorization.
+    // The consent request was stored before this statement reads the subject. If the user is erased
+    // at this moment, the erasure either ends the consent request or finds the authorization.
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // The device code and the authorization are connected only by these two hashes. So neither the
-    // device code nor any other string can be used as an authorization code.
+    // Only these two hashes connect the device code with the authorization. So neither the device
+    // code nor any other string can be used as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },
@@ -124,8 +127,8 @@ export class Approvals {
   }
 
   /**
-   * Denies the device request. Returns false if the user can no longer answer the device request or
-   * the consent request, or has already allowed access.
+   * Denies the device request. Returns false if the user has already allowed access, or can no
+   * longer answer the device request or the consent request.
    */
   async deny(userCode: string, question: AnsweredQuestion, visitor: Visitor): Promise<boolean> {
     const { audit, clock, store } = this.#server;
@@ -146,8 +149,8 @@ export class Approvals {
   }
 
   /**
-   * Returns the consent request if the page showed it to this user. Returns null if it belongs to
-   * another user or was removed.
+   * Returns the consent request if the device page showed it to this user. Returns null if it
+   * belongs to another user or has been removed.
    */
   async #find({ id }: AnsweredQuestion, { user }: Visitor): Promise<ConsentRequest | null> {
     const found = await this.#server.store.consentRequests.findConsentRequest(tokenHash(id));
@@ -155,8 +158,8 @@ export class Approvals {
   }
 
   /**
-   * Whether this user has already allowed the request, for example because the browser sent the
-   * form twice.
+   * Whether this user has already allowed the device request, for example because the browser sent
+   * the form twice.
    */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;

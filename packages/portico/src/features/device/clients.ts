@@ -3,13 +3,13 @@ import { OAuthError } from '../../errors.ts';
 import type { Profiles } from '../../profiles.ts';
 import type { Client } from '../../store/client.ts';
 
-/** The value of `grant_type` (RFC 8628 section 3.4). */
+/** The value of `grant_type` for device codes (RFC 8628 section 3.4). */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Returns why the client may not use the device grant, for the log. Returns null if the client may
- * use the grant. Only clients that an operator registered may use it: this grant has no redirect
- * URI that shows the user where the access goes, so any other client could use a false name.
+ * Returns the reason, for the log, why the client may not use the device grant. Returns null if it
+ * may. Only clients that an operator registered may use this grant. It has no redirect URI that
+ * shows the user where the access goes, so any other client could use a false name.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';
@@ -21,7 +21,7 @@ export function deviceProblem(client: Client, profiles: Profiles): string | null
   return profiles.refusal(client);
 }
 
-/** Throws `unauthorized_client` if the client may not use the grant. */
+/** Throws `unauthorized_client` if the client may not use the device grant. */
 export function requireDeviceClient(client: Client, profiles: Profiles): void {
   const problem = deviceProblem(client, profiles);
   if (problem === null) return;

@@ -2,35 +2,38 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { insertInto, removeWhere, voidOpen, words } from '../../store/sql/statements.ts';
 
-/** The user's answer, or `void` if an operator ended the request. */
+/** The user's answer to a device request, or `void` if an operator ended the request. */
 export type Outcome = 'allowed' | 'denied' | 'void';
 
-/** A device's request. Times are in milliseconds since 1970. */
+/** A request for access from a device. Times are in milliseconds since 1970. */
 export interface DeviceRequest {
   readonly deviceHash: string;
   readonly userHash: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly audience: string | null;
-  /** The address that sent the request. Null if unknown. */
+  /** The IP address that the request came from. Null if it is unknown. */
   readonly address: string | null;
-  /** The address's network. Empty if unknown. */
+  /** The network that the address is in. Empty if it is unknown. */
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** The answer. Null until the user answers. */
+  /** The user's answer, or `void`. Null while the request is waiting. */
   readonly outcome: Outcome | null;
-  /** The authorization and the hash of its code. Null unless the user has allowed the request. */
+  /**
+   * The id of the authorization, and the hash of its code. Null unless the user has allowed the
+   * request.
+   */
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
-/** The maximum number of waiting requests: from one network, and in total. */
+/** The maximum number of requests that can wait for an answer: from one network, and in total. */
 export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
 }
 
-/** Reads and writes the requests of devices (`oauth_device_codes`). */
+/** Reads and writes device requests (`oauth_device_codes`). */
 export class DeviceCodes {
   readonly #database: Database;
   readonly #allowing: NewAuthorizations;
@@ -40,7 +43,7 @@ export class DeviceCodes {
     this.#allowing = new NewAuthorizations(database, ALLOW);
   }
 
-  /** Inserts the request. Returns false if its user code is taken. */
+  /** Inserts the request. Returns false if another request has the same user code. */
   async insert(request: DeviceRequest, interval: number): Promise<boolean> {
     const { deviceHash, userHash, begunAt } = request;
     const insert = this.#database.execute(INSERT, [
@@ -62,15 +65,14 @@ export class DeviceCodes {
     } catch (error) {
       const stored = await this.findByUser(userHash);
       if (stored === null) throw error;
-      // If the row exists because of an earlier attempt whose response was lost, the request is
-      // stored.
+      // If an earlier attempt inserted this row but its response was lost, the request is stored.
       return stored.deviceHash === deviceHash;
     }
   }
 
   /**
-   * Returns whether the limits allow this many more requests from this network. Counts only
-   * requests of public clients that wait for an answer.
+   * Whether the limits allow this many more requests from this network. Counts only the requests of
+   * public clients that are waiting for an answer.
    */
   async hasRoom(
     network: string,
@@ -83,27 +85,27 @@ export class DeviceCodes {
     return (await this.#countWaiting('d.expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request whose code no user has seen. */
+  /** Removes a request whose code has not been shown to a user. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,
     ]);
   }
 
-  /** Returns the request with this device code, even if it has expired. */
+  /** Returns the request with this device code, even if it has been answered or has expired. */
   findByDevice(deviceHash: string): Promise<DeviceRequest | null> {
     return this.#find('device_hash', deviceHash);
   }
 
-  /** Returns the request with this user code, even if it was answered or has expired. */
+  /** Returns the request with this user code, even if it has been answered or has expired. */
   findByUser(userHash: string): Promise<DeviceRequest | null> {
     return this.#find('user_hash', userHash);
   }
 
   /**
    * Records that a device polls for the user's answer. Returns `answered` if the user has answered.
-   * Returns `early` if the device did not wait for its interval. The interval then grows by
-   * `growth` milliseconds.
+   * Returns `early` if the device did not wait long enough since its last poll. In that case, the
+   * interval between polls grows by `growth` milliseconds. Otherwise, returns `waits`.
    */
   async poll(
     deviceHash: string,
@@ -118,8 +120,8 @@ export class DeviceCodes {
 
   /**
    * Allows the device request and begins the authorization, or does neither. `question` is the hash
-   * of the consent request's id. Returns false if the device request already has an answer or has
-   * expired, or if the consent request has an answer or has ended.
+   * of the consent request's id. Returns false if the device request or the consent request has
+   * already been answered or has ended, or if the device request has expired.
    */
   allow(
     userHash: string,
@@ -132,21 +134,24 @@ export class DeviceCodes {
     return this.#allowing.begin(claim, allowed, now, { question });
   }
 
-  /** Denies the request. Returns false if the request has another answer or has expired. */
+  /** Denies the request. Returns false if the request has a different answer or has expired. */
   async deny(userHash: string, now: number): Promise<boolean> {
     return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
   }
 
-  /** Removes at most `limit` requests that expired before this time. */
+  /**
+   * Removes at most `limit` requests that expired before this time. Returns how many requests it
+   * has removed.
+   */
   removeExpired(before: number, limit: number): Promise<number> {
     const from = ['oauth_device_codes', 'device_hash'] as const;
     return removeWhere(this.#database, from, ['expires_at', '<= ?', [before]], limit);
   }
 
   /**
-   * Reads the first `limit` requests after this key, and ends those that have no answer yet.
-   * Returns the number of ended requests, and the last key that was read. The key is null if there
-   * are no more requests.
+   * Reads the first `limit` requests after the key `after`, and ends those that have not been
+   * answered. Returns how many requests it has ended, and the last key that it has read. This key
+   * is null if there are no more requests.
    */
   endWaiting(
     after: string,
@@ -184,7 +189,7 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// Assign the interval last. In MySQL, later assignments would use its new value.
+// Assign the interval last, because in MySQL, later assignments would use its new value.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -193,7 +198,7 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Denies a request. The statement can run again if its first result was lost. */
+/** Denies a request. If the result of this statement is lost, the statement can run again. */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

@@ -1,6 +1,6 @@
 import { trueOrFalse } from '../../config.ts';
 
-/** The setting that this feature adds to `oauth_server`. */
+/** The schema of the setting that this feature adds to `oauth_server`. */
 export const deviceShape = {
   device_authorization: trueOrFalse.optional(),
 };

@@ -15,24 +15,24 @@ import { requireDeviceClient } from './clients.ts';
 import type { DeviceCodes } from './codes.ts';
 import { newUserCode, shownUserCode } from './user-code.ts';
 
-/** The path where devices request codes, below `base_path`. */
+/** The path of the endpoint where devices request codes, below `base_path`. */
 export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 
-/** How long the codes are valid, in seconds. */
+/** How long the device code and the user code are valid, in seconds. */
 const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 const INTERVAL = 5;
 /**
- * The maximum number of waiting codes for clients without a secret. Without a limit, anyone could
- * fill the table.
+ * The maximum number of codes that can wait for an answer, for clients without a secret. If there
+ * were no limit, anyone could fill the table.
  */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
-/** How many seconds a client should wait before it retries when the limit is reached. */
+/** How many seconds a client should wait before it tries again after the limit was reached. */
 const TRY_AGAIN = 60;
-/** How many user codes to try. A random code is rarely in use already. */
+/** How many user codes the server tries. A random code is rarely already in use. */
 const ATTEMPTS = 3;
 
-/** POST /oauth/device_authorization (RFC 8628 section 3.1). */
+/** Handles POST /oauth/device_authorization (RFC 8628 section 3.1). */
 export class DeviceAuthorizationEndpoint {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -72,7 +72,7 @@ export class DeviceAuthorizationEndpoint {
     });
   };
 
-  /** Stores the request and returns its user code. */
+  /** Stores the device request and returns its user code. */
   async #begin(
     request: Request,
     client: Client,
@@ -84,7 +84,8 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Check the limits first, so that the server writes nothing when a limit is reached.
+    // Check the limits before the insert, so that the server writes nothing after a limit has been
+    // reached.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -113,8 +114,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Counts again after the insert. If several requests arrive at the same time, each request then
-   * counts those that were inserted before it.
+   * Counts again after the insert, because several requests may arrive at the same time. Each one
+   * now also counts the requests that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

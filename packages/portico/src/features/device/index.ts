@@ -10,17 +10,14 @@ import { DEVICE_PATH, VerificationPage } from './page.ts';
 
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
-    /**
-     * The number of deleted device requests that had expired. Missing if `device_authorization` is
-     * off.
-     */
+    /** How many expired device requests were deleted. Missing if `device_authorization` is off. */
     readonly deviceRequests?: number;
   }
 }
 
-/** The number of device requests that one batch removes or ends. */
+/** The maximum number of device requests that one batch removes or ends. */
 const BATCH = 100;
-/** How long expired requests are kept, in milliseconds. */
+/** How long the server keeps expired requests, in milliseconds. */
 const MARGIN = 3_600_000;
 
 /** Lets devices without a browser request access (RFC 8628). */
@@ -67,8 +64,8 @@ export const device = defineFeature({
         remove: (limit) => codes.removeExpired(clock() - MARGIN, limit),
       },
     };
-    // A client with a security profile cannot use the grant. If every client has the profile, do
-    // not offer the grant at all.
+    // A client with a security profile cannot use the device grant. If every client has the
+    // profile, do not offer the grant at all.
     if (profiles.servers !== null) return stored;
     return {
       ...stored,

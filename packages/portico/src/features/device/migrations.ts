@@ -1,12 +1,12 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * Device requests.
+ * Creates the table of device requests. Some of its columns are:
  *
- * - `address` is where the request came from.
- * - `poll_after` and `poll_interval` are in milliseconds.
- * - `family_id` and `grant_hash` are the authorization and its code, once the user has allowed the
- *   request.
+ * - `address`: the IP address that the request came from.
+ * - `poll_after` and `poll_interval`: times in milliseconds.
+ * - `family_id` and `grant_hash`: the authorization and its code. They are set when the user allows
+ *   the request.
  */
 const codes: Migration = {
   name: 'oauth_server_device_0001_codes',

@@ -22,17 +22,17 @@ import { deviceQuestion } from './question.ts';
 import { LONGEST_TYPED, readUserCode, shownUserCode } from './user-code.ts';
 import type { DeviceView } from './view.ts';
 
-/** The path of the page where users enter codes, below `base_path`. */
+/** The path of the page where users enter device codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
 /** The name of this page in error messages. */
 const PLACE = 'The page for device codes';
 
-/** What is wrong with a code. */
+/** The reason why the server did not accept a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
 /**
- * The page where a signed-in user enters a device's code and answers the device's request (RFC 8628
+ * The page where a signed-in user enters the code of a device and answers its request (RFC 8628
  * section 3.3).
  */
 export class VerificationPage {
@@ -40,7 +40,7 @@ export class VerificationPage {
   readonly #parts: Parts;
   readonly #approvals: Approvals;
   readonly #guesses: Guesses;
-  /** The path that browsers request. */
+  /** The path of the page, as browsers request it. */
   readonly #path: string;
 
   constructor(server: Server, parts: Parts, codes: DeviceCodes) {
@@ -52,8 +52,8 @@ export class VerificationPage {
   }
 
   /**
-   * Handles GET. Shows the form for the code. If the link contains a code, the form shows it, but
-   * the server does not look it up yet.
+   * Handles GET. Shows the form that asks for the code. If the link contains a code, the form is
+   * filled in with it, but the server does not look up the code yet.
    */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
@@ -67,7 +67,7 @@ export class VerificationPage {
     });
   }
 
-  /** Handles POST. The form contains the code or the user's answer. */
+  /** Handles POST. The form contains either the code or the user's answer. */
   async answer(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
@@ -128,8 +128,8 @@ export class VerificationPage {
   }
 
   /**
-   * Shows the request: the client, the scopes, the device's address, and when the device sent the
-   * request.
+   * Shows the request to the user: the client, the scopes, the IP address of the device, and when
+   * the device sent the request.
    */
   async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
     const { client, scopes } = open;
@@ -154,7 +154,8 @@ export class VerificationPage {
   }
 
   /**
-   * Records the answer. The form's token proves that this user saw exactly this consent request.
+   * Records the user's answer. The token in the form proves that this user has seen exactly this
+   * consent request.
    */
   async #decide(
     visitor: Visitor,
@@ -172,8 +173,8 @@ export class VerificationPage {
   }
 
   /**
-   * Signs the user out, so that another user can sign in and enter the code. After the sign-in, the
-   * page shows the code again if the link contained it.
+   * Signs the user out, so that another user can sign in and enter the code. If the link contained
+   * the code, the page shows the code again after sign-in.
    */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
@@ -207,7 +208,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a message with a link. By default, this is a link to the start page. */
+  /** Shows a message with a link. If `link` is missing, the link leads to the start page. */
   #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
     const { config, paths } = this.#server;
     const values = { server: config.name };
@@ -226,7 +227,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page, from which the user returns to this page. */
+  /** Returns the URL of the sign-in page. After sign-in, the browser comes back to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));
@@ -244,7 +245,7 @@ const PROBLEMS = {
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the error about a refused code, for the log. */
+/** Returns the error that is logged if the server does not accept a code. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -259,8 +260,8 @@ function notOpen(): AuthorizationPageError {
 }
 
 /**
- * Returns the consent request that this form answers. The form's token begins with its id. Throws
- * if the token is not valid.
+ * Returns the consent request that this form answers. The token in the form begins with the id of
+ * that request. Throws if the token is not valid.
  */
 function requireQuestion(form: Parameters, visitor: Visitor, userCode: string): AnsweredQuestion {
   const scope = form.get('scope') ?? '';
@@ -274,15 +275,15 @@ function requireToken(sent: string | undefined, visitor: Visitor, about: readonl
     throw notAccepted('the csrf_token is not valid for this form, person and browser session');
 }
 
-/** Returns the values that the token of the code form protects. */
+/** Returns the values that the CSRF token of the code form is bound to. */
 function codeForm({ user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device', provider, id];
 }
 
 /**
- * Returns the values that the token of the answer form protects: the code, the scopes, the user and
- * the consent request.
+ * Returns the values that the CSRF token of the answer form is bound to: the code, the scopes, the
+ * user and the consent request.
  */
 function answerForm(
   { user }: Visitor,

@@ -1,20 +1,23 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The characters of a user code: consonants, so that no code is a word and no character looks like
- * a digit (RFC 8628 section 6.1).
+ * The characters that a user code can contain. They are consonants, so that no code is a word and
+ * no character looks like a digit (RFC 8628 section 6.1).
  */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
-/** The number of random characters. There are 20^8 codes, about 2^34.6. */
+/**
+ * The number of random characters in a user code. With 8 characters, there are 20^8 codes, which is
+ * about 2^34.6.
+ */
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
 /**
- * The weights for computing the check character. No weight shares a factor with 20, so every wrong
- * character changes the result.
+ * The weights that are used to compute the check character. No weight shares a factor with 20, so
+ * each wrong character changes the result.
  */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
-/** Returns a new user code with its check character, without separators. */
+/** Returns a new user code, including its check character but without separators. */
 export function newUserCode(): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () =>
     ALPHABET.charAt(randomInt(ALPHABET.length)),
@@ -22,14 +25,14 @@ export function newUserCode(): string {
   return `${random.join('')}${checkCharacter(random)}`;
 }
 
-/** Returns the code in groups, for devices and pages: `BCD-FGH-JKL`. */
+/** Returns the code in groups, as devices and pages show it, for example `BCD-FGH-JKL`. */
 export function shownUserCode(code: string): string {
   return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
 }
 
 /**
- * Returns the code that a user typed, without separators. Ignores case and spaces. Returns null if
- * the text cannot be a code, for example if a character is wrong or missing.
+ * Returns the code that a user has typed, without separators. Ignores case and spaces. Returns null
+ * if the text cannot be a code, for example because a character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -45,8 +48,8 @@ export function readUserCode(typed: string): string | null {
 }
 
 /**
- * The maximum length of typed text, in characters. Longer text cannot be a code and takes long to
- * normalize. The page then shows only the beginning of the text again.
+ * The maximum length of text that a user types as a code, in characters. Longer text cannot be a
+ * code and takes long to normalize. If the text is longer, the page shows only its beginning again.
  */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;

@@ -1,42 +1,47 @@
 import type { AccessLasts } from '../../authorization/access-lasts.ts';
 import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorization/page-data.ts';
 
-/** The data for the view `oauth/device` (docs/consent-page.md). Escape every value. */
+/**
+ * The data that the view `oauth/device` receives (docs/consent-page.md). The view must escape every
+ * value.
+ */
 export interface DeviceView {
-  /** The server's name (`oauth_server:name`). */
+  /** The server's name, from `oauth_server:name`. */
   readonly serverName: string;
-  /** The signed-in user. */
+  /** The user who is signed in. */
   readonly person: ShownPerson;
   /** The URL that the form is posted to. */
   readonly action: string;
-  /** The value of the form's hidden field `csrf_token`. */
+  /** The value of the hidden field `csrf_token` in the form. */
   readonly csrfToken: string;
   /** The code that the user typed or that the link contains. Empty if there is no code. */
   readonly userCode: string;
   /**
-   * Whether the code comes from a link. If so, the user only compares it with the code on the
-   * device.
+   * Whether the code comes from a link. If so, the user does not type the code but compares it with
+   * the code on the device.
    */
   readonly isFromLink: boolean;
   /** What is wrong with the code, in the page's language. Null if nothing is wrong. */
   readonly problem: string | null;
-  /** The request that the user answers. Null while the page still asks for the code. */
+  /** The request for the user to answer. Null while the page still asks for the code. */
   readonly question: DeviceQuestion | null;
 }
 
-/** A client that requests access from a device. */
+/** What the page asks the user about a client that requests access from a device. */
 export interface DeviceQuestion extends ShownLook {
   /** The client's name. */
   readonly clientName: string;
-  /** Whether the client's name resembles the server's. */
+  /** Whether the client's name looks like the server's name. */
   readonly namedLikeServer: boolean;
-  /** The scopes that the user can allow, by group. */
+  /** The scopes that the user can allow, grouped under headings. */
   readonly groups: readonly ShownScopeGroup[];
-  /** The same scopes, for the form's hidden field `scope`. */
+  /** The scopes that the user can allow, as the value of the hidden field `scope`. */
   readonly scope: string;
-  /** The label of the resource that the access is for. Null if the resource has no label. */
+  /**
+   * The label of the resource that the client wants to access. Null if the resource has no label.
+   */
   readonly resource: string | null;
-  /** How long the client has access. */
+  /** How long the client keeps its access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the user can revoke access. */
   readonly applicationsPath: string;
@@ -44,7 +49,7 @@ export interface DeviceQuestion extends ShownLook {
    * When the device sent the request, as an ISO 8601 date and as a text such as "2 minutes ago".
    */
   readonly began: { readonly iso: string; readonly text: string };
-  /** The address that sent the device's request. Null if unknown. */
+  /** The IP address that the device's request came from. Null if it is unknown. */
   readonly address: string | null;
 }
 

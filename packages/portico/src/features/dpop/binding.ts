@@ -7,15 +7,21 @@ import { boundScopes, type DpopMode } from './demands.ts';
 import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** Returns the `allowed` algorithms that can sign proofs. Null allows all algorithms. */
+/**
+ * Returns the algorithms that can sign proofs. If `allowed` is not null, returns only those that it
+ * contains.
+ */
 export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
   return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }
 
-/** Binds tokens with DPoP, unless `oauth_server:dpop` is `off`. */
+/** Binds tokens to keys with DPoP. Used unless `oauth_server:dpop` is `off`. */
 export class DpopBinding implements KeyBinding {
   readonly offer: KeyBinding['offer'];
-  /** The authorization request parameter for the key (RFC 9449 section 10). */
+  /**
+   * The name of the authorization request parameter that contains the key's thumbprint (RFC 9449
+   * section 10).
+   */
   readonly parameter = 'dpop_jkt';
   readonly scopes: ReadonlySet<string>;
   readonly #server: Server;
@@ -51,7 +57,7 @@ export class DpopBinding implements KeyBinding {
     return nonce === null ? {} : { 'DPoP-Nonce': nonce };
   }
 
-  /** Returns the claim `cnf` of a bound token (RFC 9449 section 6.2). */
+  /** Returns the content of the claim `cnf` for a bound token (RFC 9449 section 6.2). */
   confirmation(thumbprint: string) {
     return { jkt: thumbprint };
   }

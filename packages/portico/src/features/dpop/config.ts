@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { trueOrFalse } from '../../config.ts';
 
-/** The settings that DPoP adds to `oauth_server`. */
+/** The schema of the settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
   dpop: z
     .enum(['off', 'accept', 'require'], { error: 'must be "off", "accept" or "require"' })
@@ -9,22 +9,22 @@ export const dpopShape = {
   dpop_nonces: trueOrFalse.optional(),
 };
 
-/** The setting that DPoP adds to a scope. */
+/** The schema of the setting that DPoP adds to a scope. */
 export const dpopScopeShape = {
   dpop: trueOrFalse.optional(),
 };
 
 export interface DpopConfig {
   /**
-   * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). With every
-   * request, the client proves that it has the key, so a stolen token alone is useless. `accept`
-   * binds the tokens of clients that send proofs. `require` requires proofs from all clients.
-   * Default: `off`.
+   * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). A stolen token
+   * alone is then useless, because the client must prove in every request that it has the key.
+   * `accept` binds the tokens of clients that send proofs. `require` requires proofs from all
+   * clients. Default: `off`.
    */
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /**
-   * Whether each proof must contain a nonce that the server has issued in the last few minutes (RFC
-   * 9449 section 8). Default: false.
+   * Whether each proof must contain a nonce that the server has issued within the last few minutes
+   * (RFC 9449 section 8). Default: false.
    */
   readonly dpop_nonces?: boolean | undefined;
 }

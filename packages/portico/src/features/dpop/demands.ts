@@ -3,10 +3,13 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import type { DpopConfig } from './config.ts';
 import { DpopError } from './errors.ts';
 
-/** The value of `oauth_server:dpop`. */
+/** The mode of DPoP, as in `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** The value of `oauth_server:scopes`. Each scope can require a bound token. */
+/**
+ * The scopes in the configuration, as in `oauth_server:scopes`. Each scope can require a bound
+ * token.
+ */
 export type BindableScopes = Readonly<
   Record<string, string | { readonly dpop?: boolean | undefined }>
 >;
@@ -20,8 +23,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Returns a problem for each setting that needs DPoP while DPoP is off: a scope that requires a
- * bound token, or `dpop_nonces`.
+ * Returns a problem for each setting that needs DPoP, if DPoP is off. Such a setting is
+ * `dpop_nonces`, or a scope that requires a bound token.
  */
 export function dpopProblems({
   dpop = 'off',
@@ -40,7 +43,8 @@ export function dpopProblems({
 }
 
 /**
- * Decides which tokens must be bound to a key. The server, the client or a scope can require this.
+ * Decides which tokens must be bound to a key, because the server, the client or a scope requires
+ * it.
  */
 export class BindingDemands {
   readonly #mode: DpopMode;
@@ -53,17 +57,17 @@ export class BindingDemands {
   }
 
   /**
-   * Throws if this client cannot get a token with these scopes. `thumbprint` is the key that the
-   * token is bound to, or null for an unbound token.
+   * Throws if this client cannot get a token with these scopes. `thumbprint` identifies the key
+   * that the token is bound to. It is null for a token that is not bound.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // If DPoP is off, another feature has bound the token to this key. The DPoP requirements below
-    // are then still unmet.
+    // If DPoP is off, another feature has bound the token to this key. In that case, the
+    // requirements for DPoP are still not met.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // DPoP was turned off after the client began to require it. An unbound token would be less safe
-    // than the client expects.
+    // An operator has turned DPoP off since the client began to require it. A token that is not
+    // bound would be less safe than the client expects.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

@@ -4,24 +4,26 @@ import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** A proof and the request that it must match. */
+/** A proof, together with the request that it must match. */
 export interface ProofRequest {
   /**
-   * The `DPoP` header. Several headers are joined with commas. Null if the request has no such
-   * header.
+   * The value of the `DPoP` header. Several headers are joined with commas. Null if the request has
+   * no such header.
    */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL that the client requested, before any proxy changed it. */
+  /** The public URL that the client requested, before a proxy changed it. */
   readonly url: string;
 }
 
-/** Returns the proof in a request to one of the server's own URLs. */
+/** Returns the proof in a request to one of this server's URLs. */
 export function readProof({ headers, method }: Request, url: string): ProofRequest {
   return { proof: headers.get('dpop'), method, url };
 }
 
-/** Checks at the server's endpoints and at resources that a client has its key (RFC 9449). */
+/**
+ * Checks whether a client has its key (RFC 9449), both at the server's endpoints and at resources.
+ */
 export class Dpop {
   readonly #server: Server;
   readonly #nonces: DpopNonces | null;
@@ -33,9 +35,9 @@ export class Dpop {
   }
 
   /**
-   * Checks the proof in a request, and the proof's nonce if a nonce is required. Writes nothing.
-   * Returns null for a request without a proof. Throws a DpopError if the proof is not valid. Call
-   * `claim` before you act on the proof.
+   * Checks the proof in a request, and the proof's nonce if nonces are required. Writes nothing, so
+   * call `claim` before you act on the proof. Returns null if the request contains no proof. Throws
+   * a DpopError if the proof is not valid.
    */
   async check(
     { proof: text, method, url }: ProofRequest,
@@ -57,21 +59,27 @@ export class Dpop {
   }
 
   /**
-   * Permanently marks the proof as used. Throws a DpopError if any process has already marked the
-   * proof as used.
+   * Marks the proof as used, permanently. Throws a DpopError if this or another process has already
+   * marked it as used.
    */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'DPoP proof refused: it was used before');
   }
 
-  /** Returns the value of a response's `DPoP-Nonce` header, or null if proofs need no nonce. */
+  /**
+   * Returns the value for the `DPoP-Nonce` header of a response. Returns null if nonces are not
+   * required.
+   */
   async nonce(): Promise<string | null> {
     return this.#nonces?.current() ?? null;
   }
 }
 
-/** Throws a DpopError if the algorithm of the proof is not allowed, for example by a profile. */
+/**
+ * Throws a DpopError if `allowed` does not contain the proof's algorithm, for example because a
+ * security profile forbids it.
+ */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;
   throw new DpopError(

@@ -7,7 +7,7 @@ import { BindingDemands, boundScopes, dpopProblems } from './demands.ts';
 import { Dpop } from './dpop.ts';
 import { DpopNonces } from './nonces.ts';
 
-/** Binds access tokens to the client's key with DPoP (RFC 9449). */
+/** Binds access tokens to a key of the client with DPoP (RFC 9449). */
 export const dpop = defineFeature({
   name: 'dpop',
   config: dpopShape,

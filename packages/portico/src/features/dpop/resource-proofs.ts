@@ -7,19 +7,19 @@ import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
- * A request's proof, and the server that has marked the proof as used. A server may check the same
- * request several times, but must mark the proof as used only once.
+ * The proof in a request that a server has already marked as used. A server may check the same
+ * request several times, but must mark its proof as used only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 /**
- * Checks the proof for a bound access token. The token's key must have signed the proof, and the
- * proof must match this exact request (RFC 9449 section 7).
+ * Checks the proof that a request with a bound access token must contain. The proof must be signed
+ * by the token's key, and it must match this exact request (RFC 9449 section 7).
  */
 export class ResourceProofs {
   readonly #server: Server;
   readonly #dpop: Dpop;
-  /** The path prefix that a proxy removes. */
+  /** The start of the path that a proxy removes from requests. */
   readonly #removed: string;
 
   constructor(server: Server, dpop: Dpop) {
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves the key and the proof was not used before. Otherwise,
-   * returns the reason for the refusal. `asked` returns the request whose proof is checked.
+   * Returns null if the request proves that the client has the key, and the proof was not used
+   * before. Otherwise returns the reason for the refusal. `asked` returns the request to check.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -52,8 +52,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Checks the proof. Marks the proof as used only after all checks, so that a rejected request
-   * does not use up the proof.
+   * Checks the proof in the request. Marks it as used only after all other checks, so that a
+   * rejected request does not use up the proof.
    */
   async #judge(
     request: Request,
@@ -83,9 +83,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request, independent of the `Host` header. Returns null if a URL
-   * parser would change the request target. The application's router could then see another path
-   * than the proof was checked for.
+   * Returns the public URL of the request, without relying on the `Host` header. Returns null if a
+   * URL parser would change the request target. In that case, the application's router could see a
+   * different path from the one that the proof was checked for.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The setting that the profile adds to `oauth_server`. */
+/** The schema of the setting that the FAPI 2.0 profile adds to `oauth_server`. */
 export const fapi2Shape = {
   profile: z
     .literal('fapi2', { error: 'must be "fapi2". To use no profile, remove the setting' })
@@ -10,13 +10,16 @@ export const fapi2Shape = {
 export interface Fapi2Config {
   /**
    * `fapi2` applies the FAPI 2.0 Security Profile to every client, and turns on the features that
-   * the profile requires. To apply the profile only to certain clients, leave this setting out and
-   * use `oauth:client:create --profile fapi2`. Default: none.
+   * the profile requires. To apply the profile only to certain clients, omit this setting and use
+   * `oauth:client:create --profile fapi2`. Default: none.
    */
   readonly profile?: 'fapi2' | undefined;
 }
 
-/** Adds the names of the profile's algorithms to the types, even if no feature signs with them. */
+/**
+ * Adds the names of the profile's algorithms to the TypeScript types, even if no feature signs with
+ * these algorithms.
+ */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;

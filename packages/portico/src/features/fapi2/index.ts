@@ -10,7 +10,7 @@ import {
   PROFILED_ALGORITHMS,
 } from './rules.ts';
 
-/** Applies the FAPI 2.0 Security Profile to the whole server or to single clients. */
+/** Applies the FAPI 2.0 Security Profile to the whole server or to individual clients. */
 export const fapi2 = defineFeature({
   name: 'fapi2',
   config: fapi2Shape,

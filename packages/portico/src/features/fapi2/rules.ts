@@ -3,72 +3,75 @@ import type { ClientMetadata } from '../../store/client.ts';
 
 /**
  * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
- * server, in Portico's words. Each entry says when Portico meets the requirement. Tests compare
- * this table with the pages about conformance and the profile.
+ * server, in Portico's words. Each entry tells when Portico meets the requirement. Tests compare
+ * this table with the documentation pages about conformance and the profile.
  */
 
-/** The `oauth_server` settings that the profile restricts. */
+/** The `oauth_server` settings whose values the profile restricts. */
 export interface ProfiledSwitches {
   readonly private_key_jwt?: boolean | undefined;
   readonly dpop?: Switch | undefined;
   readonly pushed_authorization_requests?: Switch | undefined;
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
-  /** In seconds. */
+  /** The lifetime of an authorization code, in seconds. */
   readonly code_ttl: number;
-  /** The issuers whose assertions the server accepts. */
+  /** The other issuers whose assertions the server accepts. */
   readonly trusted_issuers?: Readonly<Record<string, ProfiledIssuer>> | undefined;
 }
 
 interface ProfiledIssuer {
   readonly algorithms: readonly string[];
-  /** In seconds. */
+  /** How far the clocks of the server and the issuer may differ, in seconds. */
   readonly clock_tolerance: number;
 }
 
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section of the profile, and the number of the item in that section. */
+  /** The section of the profile, followed by the number of the requirement in that section. */
   readonly id: string;
-  /** The requirement. Continues the sentence "An authorization server of the profile …". */
+  /**
+   * The text of the requirement, which continues the sentence "An authorization server of the
+   * profile …".
+   */
   readonly says: string;
   /**
    * When Portico meets the requirement.
    *
-   * - `always`: for every client, with any configuration.
+   * - `always`: for every client and with any configuration.
    * - `switch`: with a setting that the profile turns on.
-   * - `profile`: only under the profile.
-   * - `elsewhere`: outside Portico, for example in a proxy.
+   * - `profile`: only if the profile applies.
+   * - `elsewhere`: something outside Portico must meet it, for example a proxy.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /**
-   * Returns the problem with the configuration if the whole server uses the profile. Returns null
-   * if there is no problem.
+   * Returns the problem with the configuration if the profile applies to the whole server. Returns
+   * null if there is no problem.
    */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
   /**
-   * Returns the setting that must be turned on when a client uses the profile. Returns null if the
-   * setting is on.
+   * Returns the setting that an operator must turn on before a client can use the profile. Returns
+   * null if it is already on.
    */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Returns why a client cannot use the profile, or null if it can. Portico checks this at every
-   * request of the client.
+   * Returns the reason why a client cannot use the profile. Returns null if it can. Portico checks
+   * this at every request of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /** Like `client`, but Portico checks this only when it registers the client. */
+  /** Does the same as `client`, but Portico checks this only when the client is registered. */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
 /** The maximum lifetime of an authorization code, in seconds. */
 export const LONGEST_CODE = 60;
-/** How far `iat` and `nbf` may be in the future, in seconds. */
+/** The maximum time by which `iat` and `nbf` may be in the future, in seconds. */
 export const LONGEST_AHEAD = 60;
-/** The server must accept `iat` and `nbf` that are this far in the future, in seconds. */
+/** The server must accept an `iat` or `nbf` that is up to this many seconds in the future. */
 export const LEAST_AHEAD = 10;
 /**
- * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the
- * name in RFC 9864 for EdDSA with that curve.
+ * The algorithms that the profile allows for signing ID tokens and assertions. RS256 is not
+ * allowed. `Ed25519` is the name that RFC 9864 gives to EdDSA with that curve.
  */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
@@ -304,8 +307,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Returns why a client cannot use the profile, or null if it can. `when` selects which rules apply:
- * those for every use, or those for registration.
+ * Returns the reason why a client cannot use the profile. Returns null if it can. `when` selects
+ * the rules to check: those for every request of the client, or those for its registration.
  */
 export function clientProblem(
   client: ClientMetadata,

@@ -2,7 +2,10 @@ import { defineFeature } from '../../feature.ts';
 import { formPostShape } from './config.ts';
 import { FormPostMode } from './mode.ts';
 
-/** Lets the browser post responses to the client (OAuth 2.0 Form Post Response Mode). */
+/**
+ * Makes browsers post responses to the client, if the client requests it (OAuth 2.0 Form Post
+ * Response Mode).
+ */
 export const formPost = defineFeature({
   name: 'form_post',
   config: formPostShape,

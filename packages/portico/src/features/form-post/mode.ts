@@ -9,17 +9,20 @@ import { told } from '../../pages/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * Matches an origin that a content security policy can name. Excludes IPv6 addresses, and hosts
- * with characters that would end a source or a directive in the policy.
+ * Matches an origin that can be named in a content security policy. IPv6 addresses do not match.
+ * Hosts with characters that would end a source or a directive in the policy do not match either.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Matches characters that browsers change when they send a form: line breaks and NUL. No client
- * needs these characters in a state.
+ * Matches line breaks and NUL, which browsers change when they send a form. No client needs these
+ * characters in its state.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
-/** Posts the response as a form (OAuth 2.0 Form Post Response Mode section 2). */
+/**
+ * Sends the response in a form that the browser posts to the client (OAuth 2.0 Form Post Response
+ * Mode section 2).
+ */
 export class FormPostMode implements SendingMode {
   readonly name = 'form_post';
   readonly #speaking: Speaking;
@@ -40,8 +43,8 @@ export class FormPostMode implements SendingMode {
   }
 
   /**
-   * Sends the page with the form. By default, a script posts the form. If the page asks the user to
-   * confirm, or if the browser runs no scripts, the user clicks the button.
+   * Returns the page with the form. By default, a script posts the form. If the page asks the user
+   * to confirm, or if the browser does not run scripts, the user must click the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

@@ -6,8 +6,8 @@ import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
 /**
- * Returns the checks for a readiness probe. All checks together run three statements and list the
- * key directory.
+ * Returns the checks for a readiness probe. Together, they run three database statements and list
+ * the files in the key directory.
  */
 export function healthChecks({
   database,
@@ -17,7 +17,7 @@ export function healthChecks({
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
   /**
-   * Returns the missing migrations, read once for all checks. Rejects if the store does not
+   * Returns the missing migrations. All checks share one read. Rejects if the store does not
    * respond.
    */
   function pending(): Promise<readonly string[]> {
@@ -29,7 +29,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Skip this check while tables are missing. The schema check reports them.
+      // Do not test a write if tables are missing. The schema check reports missing tables.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },
@@ -43,7 +43,8 @@ export function healthChecks({
     },
     async key() {
       const published = await keys.published().catch((error: unknown) => {
-        // Without a key, the key ring asks the store whether a client needs a key.
+        // If there is no key, the key ring asks the store whether a client needs one. So this error
+        // can come from the store.
         if (!(error instanceof KeysLostError) && database.isUnavailable(error)) return null;
         throw error;
       });

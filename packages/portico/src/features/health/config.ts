@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { basePathProblems } from '../../http/base-path.ts';
 
-/** The default paths of the probes. */
+/** The default paths of the liveness probe and the readiness probe. */
 export const [LIVE, READY] = ['/health/live', '/health/ready'] as const;
 
 const healthPath = z.union([
@@ -13,9 +13,9 @@ const healthPath = z.union([
 ]);
 
 /**
- * Returns why a probe cannot have this path, or null if the path is valid. Rejects an empty path,
- * because it would match the whole application. Rejects paths that can be written in more than one
- * way.
+ * Returns the reason why a probe cannot have this path. Returns null if it can. An empty path is
+ * not valid, because it would match the whole application. A path that can be written in more than
+ * one way is not valid either.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to turn this probe off, set it to false';
@@ -43,16 +43,15 @@ const health = z.union(
   },
 );
 
-/** The setting that health probes add to `oauth_server`. */
+/** The schema of the setting that the health probes add to `oauth_server`. */
 export const healthShape = { health: health.optional() };
 
 export interface HealthConfig {
   /**
-   * The paths of the health probes, below `base_path`. By default, they are `{ live:
-   * '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false` disables
-   * both. Use an object to change or disable a single probe. A kit application has both probes by
-   * default, unless it has its own routes with these paths. Without the kit, both probes are
-   * disabled by default.
+   * The paths of the health probes, below `base_path`. `true` enables both probes, at
+   * `/health/live` and `/health/ready`. `false` disables both. To change or disable a single probe,
+   * use an object. In a kit application, both probes are enabled by default, unless the application
+   * has its own routes with these paths. Without the kit, both are disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }
@@ -60,13 +59,13 @@ export interface HealthConfig {
 /** The paths of the health probes, below `base_path`. */
 export interface HealthPathsInput {
   /**
-   * The path of the liveness probe, which shows whether the process responds. False disables the
+   * The path of the liveness probe, which tells whether the process responds. False disables this
    * probe. Default: `/health/live`.
    */
   readonly live?: string | false | undefined;
   /**
-   * The path of the readiness probe, which shows whether the process can receive requests. False
-   * disables the probe. Default: `/health/ready`.
+   * The path of the readiness probe, which tells whether the process can receive requests. False
+   * disables this probe. Default: `/health/ready`.
    */
   readonly ready?: string | false | undefined;
 }

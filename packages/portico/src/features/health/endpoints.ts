@@ -9,18 +9,21 @@ import {
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
 
-/** The name of the readiness endpoint. */
+/** The name of the endpoint for the readiness probe. */
 export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** Returns the probe endpoints with these paths. The endpoints read neither session nor cookies. */
+/**
+ * Returns the endpoints of the probes with these paths. The endpoints read neither a session nor
+ * cookies.
+ */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Responds without a check, because any response shows that the process is running. */
+  /** Responds without checking anything, because any response shows that the process is running. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests, and with 503 otherwise. The body
-   * contains the state of the store, the schema and the key.
+   * Responds with 200 if the process can receive requests, and with 503 if it cannot. The body
+   * contains the states of the store, the schema and the key.
    */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();

@@ -1,44 +1,46 @@
 import type { Log } from '@portico/sql';
 
 /**
- * What a server needs to handle requests: its store, its schema, and a signing key if a client
- * needs one.
+ * The parts that a server needs to handle requests: its store, its schema, and a signing key if a
+ * client needs one.
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
-/** The state of a part. It is `unknown` if the store does not respond. */
+/**
+ * The state of a part. If the store does not respond, the state of other parts can be `unknown`.
+ */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
 /** The result of a readiness probe. */
 export interface Readiness {
   /**
-   * `stopping` means that the process has received the signal to stop. The server then checks
-   * nothing.
+   * Whether the process can receive requests. `stopping` means that the process has received the
+   * signal to stop. In that case, the server checks nothing.
    */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
-   * The state of each part. The process is ready only if every part is `ok`. The reason for a
-   * failure appears only in the log.
+   * The state of each part. The process is ready only if every part is `ok`. The reason why a part
+   * fails appears only in the log.
    */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
 
 /**
- * Checks one part. Resolves to true if the part works, and to false if its state is unknown.
- * Rejects with the problem if the part fails.
+ * Checks one part. Resolves to true if the part works, and to false if its state is unknown. If the
+ * part fails, rejects with the reason.
  */
 export type HealthCheck = () => Promise<boolean>;
 
-/** How long the server reuses a result, in milliseconds. */
+/** How long the server reuses the result of the checks, in milliseconds. */
 const HOLDS = 1000;
-/** The time limit for all checks together, in milliseconds. */
+/** How long all checks together may take, in milliseconds. */
 const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** The reason for a failure, or null. */
+  /** The reason why the check failed, or null. */
   readonly reason: unknown;
-  /** Whether the check did not finish in time. */
+  /** Whether the check took too long. */
   readonly isLate?: boolean;
 }
 
@@ -46,8 +48,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers readiness probes. Simultaneous probes share one run of the checks. Logs a line when the
- * state of a part changes.
+ * Runs the checks for readiness probes. Probes that arrive at the same time share one run of the
+ * checks. Logs a line when the state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -56,8 +58,7 @@ export class Health {
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
   /**
-   * The checks that have not finished yet. Further probes wait for these checks instead of starting
-   * new ones.
+   * The checks that have not finished yet. Further probes wait for them and do not start new ones.
    */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
@@ -77,12 +78,13 @@ export class Health {
   }
 
   /**
-   * Returns whether the server can receive requests now. The result may be one second old. If the
-   * store does not respond within two seconds, the result is `not_ready`. Never rejects.
+   * Returns whether the server can receive requests now. The result can be up to one second old. If
+   * the store does not respond within two seconds, the result is `not_ready`. Never rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock was set back, the age of the stored result is unknown, so do not use the result.
+    // If the clock has been set back, the age of the stored result is unknown. In that case, do not
+    // use it.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -90,7 +92,7 @@ export class Health {
   }
 
   /**
-   * Makes every later result `stopping`. Call this method when the process will exit but still
+   * Makes all later results `stopping`. Call this method when the process will soon exit but still
    * handles requests.
    */
   stop(): void {
@@ -103,7 +105,7 @@ export class Health {
       parts.map(async (part) => [part, await this.#lookOnce(part)] as const),
     );
     const found = new Map(looked);
-    // If the store does not respond, the state of the schema is not known.
+    // If the store does not respond, the state of the schema is unknown.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))
@@ -130,7 +132,7 @@ export class Health {
     }
   }
 
-  /** Logs a line for each change, not for each probe. */
+  /** Logs a line when the state of the part has changed, not for each probe. */
   #note(part: HealthPart, { state, reason }: Found): void {
     if (state === 'failing' && !this.#failing.has(part)) {
       this.#failing.add(part);

@@ -6,19 +6,19 @@ import { Health } from './health.ts';
 import { healthPaths } from './paths.ts';
 import { examineReadiness } from './public-readiness.ts';
 
-/** The event that the kit emits when the process receives the signal to stop. */
+/** The name of the event that the kit emits when the process receives the signal to stop. */
 const STOPPING = 'stopping';
 
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
-    /** Answers readiness probes. */
+    /** Runs the checks for readiness probes. */
     readonly health: Health;
   }
 }
 
 /**
- * Adds two health probes. The liveness probe shows whether the process is alive. The readiness
- * probe shows whether the process is ready for requests.
+ * Adds two health probes. The liveness probe tells whether the process responds. The readiness
+ * probe tells whether the process can receive requests.
  */
 export const health = defineFeature({
   name: 'health',
@@ -28,12 +28,12 @@ export const health = defineFeature({
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
-      // If a probe is off, the application can use its path.
+      // If a probe is off, its endpoint does not exist, so the application can use the path.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
-          // By default, the kit adds the probes.
+          // If the setting is missing, the probe exists only if the kit has added its route.
           const isOffered =
             (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);

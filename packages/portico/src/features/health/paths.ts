@@ -1,12 +1,14 @@
 import { LIVE, READY, type HealthConfig } from './config.ts';
 
-/** The paths of the probes. A path is null if the probe is disabled. */
+/** The paths of the health probes. If a probe is disabled, its path is null. */
 export interface HealthPaths {
   readonly live: string | null;
   readonly ready: string | null;
 }
 
-/** Returns the paths from `oauth_server:health`, below the mount path. */
+/**
+ * Returns the paths that `oauth_server:health` configures, with the mount path in front of them.
+ */
 export function healthPaths(
   configured: NonNullable<HealthConfig['health']>,
   mountPath: string,

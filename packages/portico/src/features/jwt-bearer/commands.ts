@@ -72,7 +72,7 @@ const addAllow: AddCommands = (program, context) => {
     });
 };
 
-/** Adds the commands for linked accounts and for ended access. */
+/** Adds the commands for links between subjects and accounts, and for access that has ended. */
 export const addJwtBearerCommands: AddCommands = (program, context) => {
   addLinkCreate(program, context);
   addLinkList(program, context);

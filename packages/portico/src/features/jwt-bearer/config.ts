@@ -1,14 +1,14 @@
 import { trueOrFalse } from '../../config.ts';
 
-/** The setting that this feature adds to `oauth_server`. */
+/** The schema of the setting that this feature adds to `oauth_server`. */
 export const jwtBearerShape = {
   jwt_bearer_grant: trueOrFalse.optional(),
 };
 
 export interface JwtBearerConfig {
   /**
-   * Whether clients can exchange a trusted issuer's assertion about a user (ID-JAG) for an access
-   * token, without a consent page. Needs `trusted_issuers` and `npx portico db:migrate up`.
+   * Whether clients can exchange an assertion about a user (ID-JAG) from a trusted issuer for an
+   * access token, without a consent page. Needs `trusted_issuers` and `npx portico db:migrate up`.
    * Default: false.
    */
   readonly jwt_bearer_grant?: boolean | undefined;

@@ -28,12 +28,17 @@ import {
   withEffect,
 } from './rights.ts';
 
-/** The value of `grant_type` (RFC 7523 section 2.1). */
+/** The value of `grant_type` for assertions about users (RFC 7523 section 2.1). */
 const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
+/**
+ * The value of `typ` in an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant).
+ */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
-/** How long after an authorization began the server may issue its token, in milliseconds. */
+/**
+ * How much time the server has to issue the token after the authorization has begun, in
+ * milliseconds.
+ */
 const EXCHANGE_TIME = 60_000;
 
 const OTHER_ACCOUNT =
@@ -50,7 +55,7 @@ export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantT
   };
 }
 
-/** A verified assertion about a user, and the access that the assertion gives the client. */
+/** A verified assertion about a user, with the access that it gives to the client. */
 interface Granted {
   readonly assertion: VerifiedAssertion;
   readonly person: PersonReference;
@@ -60,8 +65,8 @@ interface Granted {
 
 /**
  * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The user
- * sees no consent page, because the issuer has already decided. The response contains neither a
- * refresh token nor an ID token.
+ * sees no consent page, because the issuer of the assertion has already decided. The response
+ * contains no refresh token and no ID token.
  */
 class JwtBearerGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -84,11 +89,13 @@ class JwtBearerGrant implements TokenGrant {
     const sent = form.require('assertion');
     const thumbprint = proved?.thumbprint ?? null;
     const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
-    // Issue no refresh token: the client gets another assertion from the issuer instead.
+    // Do not issue a refresh token. When the access token expires, the client gets another
+    // assertion from the issuer.
     const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
     await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
-    // Mark the assertion as used last, so that a rejected request does not use it up.
+    // Mark the assertion as used only after all other checks, so that a rejected request does not
+    // use it up.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
@@ -96,7 +103,7 @@ class JwtBearerGrant implements TokenGrant {
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
-  /** Calls `work`. Throws `invalid_grant` with the reason if `work` rejects the assertion. */
+  /** Runs `work`. If `work` rejects the assertion, throws `invalid_grant` with the reason. */
   async #refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -106,7 +113,10 @@ class JwtBearerGrant implements TokenGrant {
     }
   }
 
-  /** Checks the assertion and the request. Writes nothing. */
+  /**
+   * Checks the assertion and the request, and returns the access that the assertion gives. Writes
+   * nothing.
+   */
   async #granted(
     sent: string,
     client: Client,
@@ -138,7 +148,10 @@ class JwtBearerGrant implements TokenGrant {
     return { assertion, person, scopes: await this.#held(registered, person), audience };
   }
 
-  /** Returns the user's account. Throws if the account does not exist or may not sign in. */
+  /**
+   * Returns the account of the user whom the assertion is about. Throws if the account does not
+   * exist or may not sign in.
+   */
   async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
     const { accounts, clock } = this.#parts.server;
     const person = await this.#access.accountFor(assertion, clock());
@@ -148,15 +161,15 @@ class JwtBearerGrant implements TokenGrant {
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
     const user = await accounts.active(person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    // Require the account's own reference. If an account had two references, access ended for one
-    // reference would continue under the other.
+    // Require the reference that the account itself has. If an account had two references, access
+    // that ended under one of them would continue under the other.
     if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 
   /**
-   * Returns the scopes if the client and the resource have all of them. If `scopes` is null,
-   * returns all scopes that the client and the resource share.
+   * Returns the scopes if both the client and the resource have all of them, and throws otherwise.
+   * If `scopes` is null, returns all scopes that both have.
    */
   #registered(
     scopes: readonly string[] | null,
@@ -176,7 +189,7 @@ class JwtBearerGrant implements TokenGrant {
     throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
   }
 
-  /** Returns the scopes that the user's permissions allow. Throws if there are none. */
+  /** Returns those scopes that the user has the permissions for. Throws if there are none. */
   async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, scopes, person);
@@ -189,8 +202,8 @@ class JwtBearerGrant implements TokenGrant {
   }
 
   /**
-   * Begins the authorization. Throws if the user or an operator has ended the client's access in
-   * the meantime.
+   * Begins the authorization. Throws if the user or an operator has meanwhile ended the client's
+   * access.
    */
   async #begin(
     { assertion, person, scopes, audience }: Granted,
@@ -199,8 +212,9 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the user is erased at the same time, the erasure removes the subject before this row. So
-    // either the call below assigns a new subject, or the authorization does not begin.
+    // If the user is erased at the same time, the erasure removes the user's subject before it
+    // removes this row. So either the call below assigns a new subject, or the authorization does
+    // not begin.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

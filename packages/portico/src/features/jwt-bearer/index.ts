@@ -10,8 +10,8 @@ import { Pairs } from './pairs.ts';
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * How many records about access from organizations were deleted because no client used the
-     * access for ninety days. Missing if `jwt_bearer_grant` is off.
+     * How many records of access from organizations were deleted because the access was not used
+     * for ninety days. Missing if `jwt_bearer_grant` is off.
      */
     readonly givenAccess?: number;
   }
@@ -20,21 +20,26 @@ declare module '../../store/pruning.ts' {
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
     /**
-     * Manages the links between the subjects of issuers and accounts, and access that has ended.
-     * Missing if `oauth_server:jwt_bearer_grant` is off.
+     * Manages the links between the subjects of issuers and accounts, and the access that has
+     * ended. Missing if `oauth_server:jwt_bearer_grant` is off.
      */
     readonly organizationAccess?: OrganizationAccess;
   }
 }
 
-/** The profile of the grant (draft-ietf-oauth-identity-assertion-authz-grant section 7.2). */
+/**
+ * The profile of the grant that the metadata lists (draft-ietf-oauth-identity-assertion-authz-grant
+ * section 7.2).
+ */
 const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
-/** The number of rows that one batch removes. */
+/** The maximum number of rows that one batch removes. */
 const BATCH = 100;
-/** How long an unused row is kept after its last token expired, in milliseconds. */
+/** How long the server keeps an unused row after its last token has expired, in milliseconds. */
 const UNUSED = 90 * 86_400_000;
 
-/** Lets an organization's identity provider give clients access to users' accounts (ID-JAG). */
+/**
+ * Lets the identity provider of an organization give clients access to users' accounts (ID-JAG).
+ */
 export const jwtBearer = defineFeature({
   name: 'jwt_bearer',
   config: jwtBearerShape,

@@ -3,21 +3,23 @@ import { tokenHash } from '../../crypto.ts';
 import type { AssertedAccount } from '../../host/host.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A link from an issuer's subject to an account of this server. */
+/** A link between a subject of an issuer and an account of this server. */
 export interface Link extends AssertedAccount {
   readonly person: PersonReference;
-  /** Milliseconds since 1970. */
+  /** When the link was created, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** A page of links. The order of the links never changes. */
+/** A page of the list of links. The order of the links never changes. */
 export interface LinkPage {
   readonly items: readonly Link[];
-  /** The cursor of the next page. Pass it as `after` to get that page. Null on the last page. */
+  /** The cursor to pass as `after` for the next page. Null on the last page. */
   readonly next: string | null;
 }
 
-/** Reads and writes the links from issuers' subjects to accounts (`oauth_linked_subjects`). */
+/**
+ * Reads and writes the links between subjects of issuers and accounts (`oauth_linked_subjects`).
+ */
 export class Links {
   readonly #database: Database;
 
@@ -42,7 +44,9 @@ export class Links {
     return insertIfNone(this.#database, row, '(link_hash)', values);
   }
 
-  /** Returns the subject's links in all tenants, including the issuer's earlier tenants. */
+  /**
+   * Returns the links of the subject in all tenants, including tenants that the issuer had earlier.
+   */
   async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,
@@ -51,7 +55,7 @@ export class Links {
     return rows.map(toLink);
   }
 
-  /** Removes the link. Returns false if it does not exist. */
+  /** Removes the link. Returns false if the link does not exist. */
   async remove(account: AssertedAccount): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_linked_subjects WHERE link_hash = ?',
@@ -68,7 +72,7 @@ export class Links {
     return rows.length > 0;
   }
 
-  /** Removes the user's links. Returns false if there are none. */
+  /** Removes all links to the user's account. Returns false if there are none. */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
     const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
     return (await this.#database.execute(sql, [id, provider])).affected > 0;

@@ -6,8 +6,8 @@ import type { AddCommands, ConsoleContext } from '../../../application/console-c
 import { toDisk } from '../../../to-disk.ts';
 
 /**
- * Adds `db:backup <file>`, which makes a consistent copy of a SQLite database, even while processes
- * write to it.
+ * Adds the command `db:backup <file>`. It makes a consistent copy of a SQLite database, even while
+ * other processes write to the database.
  */
 export const addDbBackup: AddCommands = (program, context) => {
   program
@@ -43,7 +43,7 @@ export const addDbBackup: AddCommands = (program, context) => {
 };
 
 /**
- * Creates an empty file that only its owner can read. SQLite then fills it. Fails if the file
+ * Creates an empty file that only its owner can read, for SQLite to fill. Fails if the file already
  * exists, because another backup may be writing to it.
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
@@ -65,7 +65,9 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** Copies the database. Flushes the copy to disk, because the engine does not. */
+/**
+ * Copies the database and flushes the copy to disk, because the database engine does not flush it.
+ */
 async function copy(
   context: ConsoleContext,
   write: () => Promise<unknown>,
