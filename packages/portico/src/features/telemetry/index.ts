@@ -1,7 +1,7 @@
 import { defineFeature } from '../../feature.ts';
 import { TelemetryGuard } from './telemetry-guard.ts';
 
-/** Reports the server's work to the application's `Telemetry`, for example `opentelemetry()`. */
+/** Reports what the server does to the application's `Telemetry`, for example `opentelemetry()`. */
 export const telemetry = defineFeature({
   name: 'telemetry',
   measuring: (receiver, database, log, errorCodes) =>
