@@ -36,8 +36,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Returns a new secret. Hashing the secret is slow, so this call waits until earlier requests
-   * from the same network have finished hashing.
+   * Returns a new secret. Hashing is slow, so the networks take turns: many calls from one network
+   * delay only that network.
    */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;

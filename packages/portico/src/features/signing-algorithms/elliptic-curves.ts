@@ -3,7 +3,7 @@ import type { AlgorithmForm } from '../../keys/algorithms.ts';
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;
-    /** The older name for EdDSA with Ed25519. */
+    /** EdDSA signatures with the curve Ed25519. */
     EdDSA: true;
   }
 }
