@@ -149,26 +149,30 @@ export interface AssertedAccount {
 
 /** When and how a person authenticated. */
 export interface Authentication {
-  /** When the person authenticated. */
+  /** The time at which the person authenticated. */
   readonly at: Date;
-  /** The level of assurance of the authentication: `acr` in OpenID Connect Core section 2. */
+  /**
+   * The level of assurance that the authentication reached: `acr` in OpenID Connect Core section 2.
+   */
   readonly acr?: string | undefined;
-  /** The methods of the authentication, such as `pwd` or `otp` (RFC 8176 section 2). */
+  /**
+   * The authentication methods that the person used, such as `pwd` or `otp` (RFC 8176 section 2).
+   */
   readonly amr?: readonly string[] | undefined;
 }
 
-/** How a client asks that a person authenticates. */
+/** What a client requires when it requests that a person authenticates. */
 export interface AskedAuthentication {
   /**
-   * The levels of assurance that the client accepts, the preferred level first. Empty if it accepts
-   * any level.
+   * The levels of assurance that the client accepts, in order of preference. Empty if the client
+   * accepts any level.
    */
   readonly acrValues: readonly string[];
 }
 
 /**
- * A host with all methods and properties. Its methods pass the current request's context to your
- * host.
+ * Your host, completed with defaults for everything that it does not provide. The methods pass the
+ * current request's context to your host.
  */
 export interface CompleteHost {
   /** See `Host.signedIn`. */
@@ -184,14 +188,14 @@ export interface CompleteHost {
   /** See `Host.browserSecret`. `person` is the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
-   * See `Host.signOut`. Returns the URL that the browser opens next. That page then redirects to
-   * `returnTo`. Returns null if the server cannot sign the person out.
+   * See `Host.signOut`. Returns the URL to which the browser goes next. From there, it is
+   * redirected to `returnTo`. Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
-   * Ends the session, like `Host.signOut`. Returns null if the session has ended. Otherwise,
-   * returns the URL of the page that ends the session and then redirects to `returnTo`. The
-   * property is null if the host cannot end sessions.
+   * Ends the session as `Host.signOut` describes. Returns null if the session has already ended.
+   * Otherwise, returns the URL of a page that ends the session and then redirects to `returnTo`.
+   * The whole property is null if the host cannot end sessions.
    */
   readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
   /** See `Host.loginUrl`. */
@@ -219,8 +223,8 @@ export interface CompleteHost {
 }
 
 /**
- * Returns the IP address of a request's client in canonical form, or null if the host returns no
- * valid IP address.
+ * Returns the IP address of the client that sent the request, in canonical form. Returns null if
+ * the host returns no valid IP address.
  */
 export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);
