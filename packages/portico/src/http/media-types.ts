@@ -11,7 +11,7 @@ export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Whether `Accept` names this media type, without `q=0`. Wildcards do not count. */
+/** Whether `Accept` names this media type without `q=0`. A wildcard does not name a type. */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');

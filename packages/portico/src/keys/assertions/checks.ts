@@ -119,9 +119,9 @@ export function requireTenant({ tenant }: JsonObject, expected: string | null): 
 }
 
 /**
- * Checks the times. Returns when the assertion expires, in whole seconds. `now` is also in seconds.
- * `iat` and `nbf` may be `leastAhead` seconds in the future even if the issuer's clock tolerance is
- * shorter.
+ * Checks the times in an assertion. Returns when the assertion expires, in whole seconds. `now` is
+ * also in seconds. `iat` and `nbf` may be up to `leastAhead` seconds in the future, even if the
+ * issuer's clock tolerance is shorter.
  */
 export function requireTimes(
   claims: JsonObject,
@@ -144,8 +144,8 @@ export function requireTimes(
 }
 
 /**
- * Checks the times of a workload's token. The token may have no `iat` (JWT-SVID section 3). If it
- * has none, `exp` may be at most the maximum age from now. `now` is in seconds.
+ * Checks the times in a workload's token. Such a token need not have an `iat` (JWT-SVID section 3).
+ * Without `iat`, the token must expire within the maximum age from now. `now` is in seconds.
  */
 export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
   if (Object.hasOwn(claims, 'iat')) {
@@ -158,8 +158,8 @@ export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, 
 }
 
 /**
- * Throws if the assertion has expired, or its `nbf` is after `latest`. Returns its `exp`. All times
- * are in seconds.
+ * Returns the `exp` of an assertion. Throws if the assertion has expired or its `nbf` is later than
+ * `latest`. All times are in seconds.
  */
 function requireCurrent(
   { exp, nbf }: JsonObject,
@@ -174,7 +174,10 @@ function requireCurrent(
   return exp;
 }
 
-/** Whether a value is a time: seconds since 1970. Fractions are allowed (RFC 7519 section 2). */
+/**
+ * Whether a value is a valid time: seconds since 1970, possibly with a fraction (RFC 7519 section
+ * 2).
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
