@@ -42,8 +42,8 @@ export function matchesSubject(pattern: string, subject: string): boolean {
 }
 
 /**
- * Returns why the pattern is not allowed, or null if it is. The caller puts the reason after the
- * name of the setting.
+ * Returns why the pattern is not allowed, or null if it is. The caller writes the pattern before
+ * the reason to form a sentence.
  */
 export function subjectProblem(issuer: string, pattern: string): string | null {
   if (!SUBJECT.test(pattern)) return 'must have 1 to 255 visible ASCII characters';
