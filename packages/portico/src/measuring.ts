@@ -108,8 +108,8 @@ export interface Measurement {
  */
 export interface ObservedServer {
   /**
-   * Returns how many statements and transactions have been retried since the start. The numbers
-   * never decrease. Returns null if the store does not count retries.
+   * Returns how many statements and transactions have been retried. The numbers never decrease.
+   * Returns null if the store does not count retries.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /**

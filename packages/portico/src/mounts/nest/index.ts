@@ -105,7 +105,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     await this.#options().close?.();
   }
   // Do not inject the options. If they depended on a request-scoped provider, Nest would never call
-  // the hooks of the module, without any error. `get` throws an error instead.
+  // the hooks of the module. `get` throws an error instead.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }
