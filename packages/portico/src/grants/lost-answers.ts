@@ -117,8 +117,9 @@ export class LostAnswers {
   }
 
   /**
-   * Returns the response, or null if the attempt had no effect and can no longer have one. If this
-   * method throws, it keeps the response, unless `isSpentRefused` is true.
+   * Returns the response, or null if the attempt had no effect and can no longer have one. After an
+   * error, keeps the stored response, unless the server has rejected the request and
+   * `isSpentRefused` is true.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;

@@ -86,9 +86,9 @@ export class RefreshTokenGrant implements TokenGrant {
    * Rejects a token that is bound to a key if the request does not prove that key. The
    * authorization stays valid. Otherwise, an attacker who has only the token could end it.
    *
-   * Exception: a used token arrives without the key, and the authorization was bound to the key
-   * only after it had refresh tokens without a key. An attacker may have been the first to prove a
-   * key, and this request may come from the real client. Therefore, the authorization ends.
+   * Exception: the authorization had refresh tokens without a key before it was bound to a key, and
+   * now a used token arrives without that key. An attacker may have been the first to prove a key,
+   * and this request may come from the real client. Therefore, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;

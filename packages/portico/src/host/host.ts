@@ -161,7 +161,7 @@ export interface Authentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** What a client requires when it requests that a person authenticates. */
+/** How a client wants the person to authenticate. */
 export interface AskedAuthentication {
   /**
    * The levels of assurance that the client accepts, in order of preference. Empty if the client

@@ -5,7 +5,8 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Returns an IP address in canonical form, or null if the text is not an IP address. This function:
+ * Returns an IP address in canonical form, or null if the text is not an IP address. Makes these
+ * changes:
  *
  * - Removes a port, for example from `203.0.113.7:41234`, or from `[2001:db8::1]:443` as IIS and
  *   Azure write it.

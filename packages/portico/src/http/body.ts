@@ -65,8 +65,8 @@ export async function readBytes<T>(
 }
 
 /**
- * Throws if the application has already read the body. Without this check, the client would get the
- * blame.
+ * Throws if the application has already read the body. Otherwise, the error would look like a
+ * mistake of the client.
  */
 function requireUnread({ bodyUsed }: Request): void {
   if (bodyUsed) throw new BodyTakenError('the request', "the request's body");

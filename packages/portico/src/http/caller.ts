@@ -10,7 +10,10 @@ export function runAsCaller<T>(caller: string | null, work: () => Promise<T>): P
   return callers.run(caller, work);
 }
 
-/** Returns the caller that `runAsCaller` has set for the current work, or null if there is none. */
+/**
+ * Returns the caller that `runAsCaller` has set for the current work, or null if it has set no
+ * caller.
+ */
 export function currentCaller(): string | null {
   return callers.getStore() ?? null;
 }

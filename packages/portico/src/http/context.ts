@@ -3,7 +3,7 @@ import type { Log, LogContext } from '@portico/sql';
 
 /** The request that the server is currently handling. */
 interface Answering {
-  /** The framework's request or context object. Undefined if there is none. */
+  /** The framework's request or context object, or undefined. */
   readonly context: unknown;
   readonly requestId: RequestId;
 }

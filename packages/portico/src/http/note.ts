@@ -11,7 +11,7 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** Returns the value attached to the object, or undefined if there is none. */
+  /** Returns the value that is attached to the object, or undefined if it has no value. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }

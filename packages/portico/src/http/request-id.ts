@@ -4,7 +4,7 @@ import { Note } from './note.ts';
 /**
  * The header for the request id. The id appears in the log and in the response, so that a caller
  * can report which request was rejected. If the caller sends a simple word in `X-Request-Id`,
- * Portico uses it as the id, so that the caller's log and Portico's log contain the same id.
+ * Portico uses it as the id. All logs then contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 

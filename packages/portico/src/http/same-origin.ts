@@ -7,10 +7,10 @@ export function isSentFromHere(request: Request): boolean {
 }
 
 /**
- * Whether the request's headers allow that it came from this site. Returns false if a header shows
- * that a page of another site sent the request. Reads `Sec-Fetch-Site` if the browser sent it.
- * `Origin` alone is not enough: pages that send no referrer, such as the kit's pages, submit their
- * forms with the origin `null`.
+ * Whether the request may come from a page of this origin. Returns false if a header shows that a
+ * page of another site sent the request. Reads `Sec-Fetch-Site` if the browser sent it. `Origin`
+ * alone is not enough: pages that send no referrer, such as the kit's pages, submit their forms
+ * with the origin `null`.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');

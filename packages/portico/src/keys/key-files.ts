@@ -147,8 +147,8 @@ export class KeyFiles {
   }
 
   /**
-   * Writes the file names to disk. After that, a crash of the machine can neither lose a new key
-   * nor bring a removed key back.
+   * Writes the file names to disk, so that a crash of the machine can neither lose a new key nor
+   * bring back a removed key.
    */
   async sync(): Promise<void> {
     try {

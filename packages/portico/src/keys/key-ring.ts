@@ -14,8 +14,8 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * For how many milliseconds a directory listing is reused when the key set is requested. Listing
- * the directory for every request would double the time that a request takes.
+ * How long a directory listing is reused for requests for the key set, in milliseconds. Listing the
+ * directory for every request would double the time that a request takes.
  */
 const LOOK_HOLDS = 10;
 /**
@@ -52,8 +52,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the key that currently signs with the algorithm (default: RS256), or null. Finds a key
-   * that another process created within a second.
+   * Returns the key that currently signs with the algorithm (default: RS256), or null. If another
+   * process creates a key, finds it within a second.
    *
    * Throws a KeysLostError in these cases:
    *

@@ -4,7 +4,7 @@ import type { ConfigurationProblem } from '@portico/sql';
 export interface BrandingView {
   /** CSS custom properties for a style sheet. Empty if no color is configured. */
   readonly styles: string;
-  /** The logo of the application. Null if there is none. */
+  /** The logo of the application. Null if the application has no logo. */
   readonly logo: {
     readonly src: string;
     readonly dark: string | null;

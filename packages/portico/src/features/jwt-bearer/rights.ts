@@ -65,8 +65,9 @@ export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decid
  * Returns the resource that the token is for, or undefined for the server's default resource.
  * `sent` is the request's `resource` parameter. `standard` is the default resource. If the
  * assertion names no resource, the request may name only the default resource. Throws a JwsError
- * for a malformed claim. Throws `invalid_target` if the request names a resource that the assertion
- * does not name, or if the assertion names several resources and the request does not choose one.
+ * for a malformed claim. Throws `invalid_target` if the request names another resource than the
+ * assertion. Also throws it if the assertion names several resources and the request does not
+ * choose one.
  */
 export function resourceOf(
   { resource }: JsonObject,

@@ -26,8 +26,8 @@ export async function getPicture(
 }
 
 /**
- * Checks that an image is a valid logo. Looks only at the bytes. Otherwise, throws a
- * RegistrationError that explains the problem.
+ * Checks the bytes of an image. If the image cannot be a logo, throws a RegistrationError that
+ * explains the problem.
  */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {

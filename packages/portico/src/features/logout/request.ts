@@ -181,14 +181,14 @@ function requireShort(parameters: Parameters): void {
       throw notValid(`the ${name} has more than ${most} bytes`);
 }
 
-/** Returns an error that shows a page: the encrypted request is no longer valid. */
+/** Returns the error for an encrypted request that is no longer valid. The error shows a page. */
 export function tooOld(): AuthorizationPageError {
   return notValid('the request is older than consent_ttl, or this server did not encrypt it');
 }
 
 /**
- * Returns an error that shows a page, for a request for which the server must not redirect the
- * browser.
+ * Returns the error for a request after which the server must not redirect the browser. The error
+ * shows a page.
  */
 export function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);

@@ -43,7 +43,7 @@ export class ParEndpoint {
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
-    // `client_id` is required even if the client authenticates in another way (section 2.1).
+    // The parameter `client_id` is required in addition to the client authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri'))
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');

@@ -102,7 +102,7 @@ export class RefreshRetries implements SecondUses {
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
-    // If the clock was set back, the retry period would be longer.
+    // Otherwise, setting the clock back would make the retry period longer.
     if (kept.usedAt > now + CLOCKS_DIFFER) return null;
     const text = openText(
       getKey(presented),

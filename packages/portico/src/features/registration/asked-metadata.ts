@@ -250,9 +250,9 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * Returns the redirect URIs and the application type to register. Skips URIs with a private-use
- * scheme without a dot if the client also has other URIs, because any application could claim such
- * a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
+ * Returns the redirect URIs and the application type to register. If the client also has other
+ * URIs, skips URIs whose private-use scheme contains no dot. Any application could claim such a
+ * scheme (RFC 8252 section 8.4). Assistants that send such a URI also send other URIs.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];

@@ -20,7 +20,7 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** How long before a secret expires the server replaces it, in milliseconds. */
+  /** How long before its expiry the server replaces a secret, in milliseconds. */
   readonly #window: number;
   /** Whether clients without an initial access token can have a secret. */
   readonly toStrangers: boolean;
@@ -36,8 +36,8 @@ export class GivenSecrets {
   }
 
   /**
-   * Returns a new secret. Hashing is slow, so the networks take turns: many calls from one network
-   * delay only that network.
+   * Returns a new secret. Hashing is slow and runs in a queue in which networks take turns. So many
+   * calls from one network delay only that network.
    */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;

@@ -29,8 +29,8 @@ import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
 /**
- * A new client, with its secret and its registration access token. The client receives these two
- * values only once.
+ * A new client, with its secret and its registration access token. The server stores these two
+ * values only as hashes.
  */
 export interface Registered {
   readonly client: Client;

@@ -28,8 +28,8 @@ export class Replacing {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // If the period ends further in the future than one period, the clock was set back. Then start
-    // a new period.
+    // If `known.until` is more than one period ahead, the clock was set back, so start a new
+    // period.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

@@ -16,8 +16,9 @@ import { scopesInForce } from '../../tokens/scopes.ts';
  *   code.
  * - An authorization from an organization, because the user did not allow it.
  * - Any authorization of an unverified client that can receive responses at several places. Users
- *   recognize such a client by the place, but the authorization does not store it. Without this
- *   rule, one place could get access that the user allowed for another (decision 38).
+ *   recognize such a client by where it receives the response, but the authorization does not store
+ *   this. Without this rule, one place could get access that the user allowed for another place
+ *   (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

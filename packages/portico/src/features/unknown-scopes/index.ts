@@ -4,8 +4,8 @@ import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
 /**
- * Decides what happens if a client requests scopes that the server does not offer or that the
- * client is not registered for (OpenID Connect Core section 3.1.2.1).
+ * Decides what happens if a client requests scopes that the server does not offer or the client is
+ * not registered for (OpenID Connect Core section 3.1.2.1).
  */
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',

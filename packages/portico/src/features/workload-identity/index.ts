@@ -27,7 +27,8 @@ export const workloadIdentity = defineFeature({
 });
 
 /**
- * Returns what this feature adds to the server: nothing, if no trusted issuer can assert clients.
+ * Returns what this feature adds to the server. Adds nothing if no trusted issuer can assert
+ * clients.
  */
 function authenticating(server: Server): Contribution {
   const workloads = workloadTokens(server);

@@ -9,7 +9,7 @@ const UNSAID = 3600;
 /** The maximum time for which a response is cached, in milliseconds. */
 export const LONGEST_FRESH = BOUNDS.longest * 1000;
 /**
- * The maximum value of a header in seconds. A larger value is treated as this value (RFC 9111
+ * The maximum number of seconds in a header. A larger number is treated as this number (RFC 9111
  * section 1.2.2).
  */
 const MOST = 2 ** 31;

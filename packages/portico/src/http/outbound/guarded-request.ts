@@ -12,7 +12,7 @@ import { OutboundError } from './limits.ts';
  * private certificate authority.
  */
 export interface OutboundOptions {
-  /** Certificates to trust in addition to Node's certificates, in PEM format. */
+  /** PEM certificates to trust in addition to Node's certificates. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Returns a host's addresses. The signal aborts when the result is no longer needed. Defaults to
@@ -62,7 +62,7 @@ export interface GuardedMessage {
 
 /**
  * Sends requests to URLs that anyone may have chosen. An attacker cannot use these requests to
- * reach the internal network of this machine:
+ * reach the internal network of this machine, for these reasons:
  *
  * - Each request resolves the hostname once and connects to one of the resulting addresses. All of
  *   these addresses must be public.

@@ -74,7 +74,7 @@ function requireNoKey(header: JsonObject): void {
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
 
-/** Returns the key id (`kid`), or null if there is none. */
+/** Returns the key id (`kid`), or null if the header contains no key id. */
 export function readKeyId({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');

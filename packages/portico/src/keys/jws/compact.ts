@@ -31,8 +31,8 @@ const LONGEST: Limits = { header: 4096, payload: 8192, signature: 700 };
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Parses a JWS strictly. Throws a JwsError if the text is not a JWS or is too long, or if one of
- * its JSON objects has two members with the same name.
+ * Parses a JWS strictly. Throws a JwsError if the text is too long or is not a JWS. Also throws it
+ * if one of its JSON objects has two members with the same name.
  */
 export function parseJws(text: string, longest = LONGEST): Jws {
   if (text.length > longest.header + longest.payload + longest.signature + 2)

@@ -163,8 +163,8 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns when the proof expires for every server, in whole seconds since 1970. `now` is also in
- * seconds.
+ * Returns the time from which no server accepts the proof any longer, in whole seconds since 1970.
+ * `now` is also in seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat))
@@ -173,8 +173,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // `exp` and `nbf` are optional. If the proof contains them, they must be valid now (RFC 7519
-  // sections 4.1.4 and 4.1.5).
+  // `exp` and `nbf` are optional. If the proof contains them, it must be valid at the current time
+  // (RFC 7519 sections 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))

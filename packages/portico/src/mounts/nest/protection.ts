@@ -30,7 +30,7 @@ import {
   type ProtectedRoutes,
 } from '../../index.ts';
 
-/** The token with which a provider injects the server: `@Inject(AUTHORIZATION_SERVER)`. */
+/** The injection token for the server: `@Inject(AUTHORIZATION_SERVER)`. */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');

@@ -9,8 +9,9 @@ const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * For how many milliseconds Portico reports the same count, at a minimum. Portico also waits at
- * least ten times as long as the last count took. Counting a million rows takes about two minutes.
+ * How long Portico reports the same count before it counts again. This is at least `HOLDS`
+ * milliseconds, and at least `HOLDS_TIMES` times as long as the last count took. Counting a million
+ * rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;

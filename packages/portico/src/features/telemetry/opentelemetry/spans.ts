@@ -76,7 +76,7 @@ export class Spans {
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
-/** A span that has started and not ended yet. */
+/** A span that has started. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #parent: Context;
