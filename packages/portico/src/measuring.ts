@@ -167,8 +167,8 @@ export interface Measuring {
    */
   refusedWith(endpoint: string, status: number): void;
   /**
-   * Calls `Telemetry.observe` when the server is ready. `clock` returns the time in milliseconds
-   * since 1970.
+   * Calls `Telemetry.observe`. The server calls this method when it is ready. `clock` returns the
+   * time in milliseconds since 1970.
    */
   observe(keys: KeyRing, clock: () => number, outbox: Outbox): void;
 }

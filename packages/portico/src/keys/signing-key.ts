@@ -51,9 +51,7 @@ export interface SigningKey {
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /**
-   * The same status as for an unavailable store, because the keys may become available again soon.
-   */
+  /** 503, as for an unavailable store, because the keys may become available again soon. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {

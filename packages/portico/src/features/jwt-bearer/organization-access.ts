@@ -71,8 +71,9 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Lists one page of links in a stable order. `limit` must be from 1 to 1000. `after` is the
-   * cursor `next` from the previous page. Throws an AccessError for an invalid limit or cursor.
+   * Lists one page of links. The order of the links never changes. `limit` must be from 1 to 1000.
+   * `after` is the cursor `next` from the previous page. Throws an AccessError for an invalid limit
+   * or cursor.
    */
   async list(limit: number, after?: string): Promise<LinkPage> {
     requirePage(limit, after);
